@@ -8,7 +8,7 @@ INSTALL := -m pip install --quiet -c constraints.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup compile format lint test check chaos bench demo constraints clean
+.PHONY: help setup compile format lint test check chaos bench demo screens docs constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -73,6 +73,13 @@ DEMO_sqlite := $(if $(wildcard $(STAMP)),$(STAMP),$(ALONE))
 DEMO_nats := $(STAMP)
 demo: $(DEMO_$(STORE)) ## watch six processes talk; STORE=nats on a server, ARGS=--keep leaves their space
 	@$(if $(DEMO_$(STORE)),,$(error STORE is sqlite or nats))$(BIN)/covey demo $(if $(filter nats,$(STORE)),--nats) $(ARGS)
+
+screens: $(STAMP) ## make the golden screens of the command line, and their pictures in the docs
+	$(BIN)/python -m tools.screens
+
+docs: $(STAMP) ## build the documentation as a site in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo 'Built build/site/index.html. With search: python3 -m http.server -b 127.0.0.1 -d build/site'
 
 constraints: ## resolve the development tools anew and pin what was found
 	rm -rf .venv-constraints

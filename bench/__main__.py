@@ -1,4 +1,7 @@
-"""`make bench`: run all measurements and print the table. `--quick` is for a look; `--only NAME` for one of them."""
+"""`make bench`: run all measurements and print the table.
+
+`--quick` gives rough figures fast; `--only NAME` runs one measurement.
+"""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""Injection: 64 messages put into a request of 500, beside what the request costs anyway to be written as JSON."""
+"""Injection: put 64 messages into a request of 500 messages, compared with writing that request as JSON."""
 
 import json
 import time
@@ -8,29 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from bench.figures import Row, ms, percentile
-from covey.core.attention.pending import LeftOut, Letter, OtherAgent, Pending
+from covey.core.attention.injection import InjectionForm, inject
+from covey.core.attention.pending import Letter, OmittedCounts, OtherAgent, Pending
+from covey.core.attention.provider_messages import Provider
+from covey.core.attention.selection import fit_letters, fit_others
 from covey.core.directory.card import Presence
 from covey.core.identity import Grade, Identity
-from covey.core.ids import MessageId, OfferId, delivery_id
-from covey.core.injection.injection import Form, inject
-from covey.core.injection.messages import Provider
 from covey.core.ledger.message import Kind
 from covey.core.ledger.offer import Presentation
-from covey.core.names import AgentName
-from covey.core.rendering.budget import fit_letters, fit_others
+from covey.core.names import AgentName, MessageId, OfferId, delivery_id
 from covey.core.text.escape import harmless
 
 LETTERS = 64
 LENGTH = 500
 BODY = "The parser is done, and the tests of the lexer are green: see commit 4f2a9c.\n" * 3
 BUDGET = 64_000
-"""Enough for all of them."""
+"""Large enough for all letters."""
 
 TOOLS = ["search", "broadcast"]
 
 
 def history() -> list[Any]:
-    """Return a conversation as a loop of an agent has it: words, calls of tools, and their results."""
+    """Return a conversation as the loop of an agent keeps it: text, tool calls and their results."""
     messages: list[Any] = []
     for turn in range(LENGTH // 4):
         use = {"type": "tool_use", "id": f"toolu_{turn}", "name": "search", "input": {"words": f"parser {turn}"}}
@@ -45,7 +44,7 @@ def history() -> list[Any]:
 
 
 def letters() -> list[Letter]:
-    """Return what waits for the agent."""
+    """Return the letters that wait for the agent."""
     made: list[Letter] = []
     for number in range(1, LETTERS + 1):
         message_id = MessageId(f"1794743386505-00000000-0000-4000-8000-{number:012}")
@@ -65,16 +64,16 @@ def letters() -> list[Letter]:
 
 
 def chosen(waiting: list[Letter]) -> Pending:
-    """Return what is pending, as it is chosen in a turn: made harmless, measured and fitted into the budget."""
+    """Return the pending letters of a turn: sanitized, measured and fitted into the budget."""
     harmless.cache_clear()
     others = tuple(OtherAgent(AgentName(f"agent{n}"), Presence.IDLE, "Working on the parser") for n in range(7))
     offer = OfferId("7a3b2f00-0000-4000-8000-000000000001")
-    around = Pending(AgentName("bob"), left_out=LeftOut(LETTERS), others=others, offer=offer)
+    around = Pending(AgentName("bob"), left_out=OmittedCounts(LETTERS), others=others, offer=offer)
     return fit_letters(fit_others(around, BUDGET), waiting, BUDGET)
 
 
 def median(call: Callable[[], object], repeats: int) -> float:
-    """Return how long a call takes."""
+    """Return the median duration of a call."""
     took: list[float] = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -88,11 +87,11 @@ def injection(_folder: Path, repeats: int) -> Row:
     pending = chosen(waiting)
     assert len(pending.letters) == LETTERS
 
-    def put(tools: list[str], presentation: Presentation = Presentation.ONCE) -> Form:
+    def put(tools: list[str], presentation: Presentation = Presentation.ONCE) -> InjectionForm:
         shown = pending._replace(presentation=presentation)
         return inject(messages, shown, provider=Provider.ANTHROPIC, tools=tools).form
 
-    assert (put(TOOLS), put([])) == (Form.CALL, Form.TEXT)
+    assert (put(TOOLS), put([])) == (InjectionForm.CALL, InjectionForm.TEXT)
     written = median(lambda: json.dumps(messages), repeats)
     raw = {
         "choosing": median(lambda: chosen(waiting), repeats),

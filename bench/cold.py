@@ -1,4 +1,4 @@
-"""Cold start: whole processes, from their start to their end, beside a Python that does nothing."""
+"""Cold start: the duration of whole processes, compared with a Python process that does nothing."""
 
 import os
 import sys
@@ -13,13 +13,13 @@ PENDING = 3
 
 
 def command() -> list[str]:
-    """Return how people run Covey: the script beside this Python, or where it is not installed the module."""
+    """Return the command that runs Covey: the script next to this Python, or else the module."""
     script = Path(sys.executable).with_name("covey")
     return [str(script)] if script.exists() else [sys.executable, "-m", "covey"]
 
 
 def took(words: list[str], environment: Mapping[str, str], silence: int) -> float:
-    """Run a process to its end; return how long that took."""
+    """Run a process to its end. Return its duration."""
     began = time.perf_counter()
     pid = os.posix_spawn(words[0], words, environment, file_actions=[(os.POSIX_SPAWN_DUP2, silence, 1)])
     _, status = os.waitpid(pid, 0)
@@ -30,10 +30,10 @@ def took(words: list[str], environment: Mapping[str, str], silence: int) -> floa
 
 
 def beside_bare(folder: Path, repeats: int, *words: str) -> tuple[list[float], list[float]]:
-    """Run a bare Python and the command by turns; return how long each took, each time."""
+    """Run a bare Python and the command alternately. Return the durations of both."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")}
     environment["COVEY_STORE"] = f"sqlite:{folder}/covey.db"
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # whoever installs Covey has its bytecode
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     bare: list[float] = []
     covey: list[float] = []
     with Path(os.devnull).open("w") as nothing:

@@ -1,4 +1,4 @@
-"""A crowd: listing, broadcasting to and holding many live sessions; twice as many must cost about twice as much."""
+"""A crowd: list, broadcast to and hold many live sessions. Twice the sessions must cost about twice as much."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from bench.workers import together, wait_for
 
 
 def memory() -> float:
-    """Return the memory that this process has now, in bytes; elsewhere than on Linux, the most it has had."""
+    """Return the current memory of this process in bytes. On systems other than Linux, return its peak."""
     if (statm := Path("/proc/self/statm")).exists():
         return float(statm.read_text().split()[1]) * resource.getpagesize()
     return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -48,7 +48,7 @@ async def crowd(url: str, size: int) -> dict[str, float]:
 
 
 def crowds(folder: Path, size: int) -> Row:
-    # Each in a process of its own: one that has held a crowd before has memory to spare for the next.
+    # Each crowd runs in a separate process: a process that held a crowd before has free memory for the next.
     (half,) = together("bench.crowd", [[f"sqlite:{folder}/half/covey.db", str(size // 2)]])
     (full,) = together("bench.crowd", [[f"sqlite:{folder}/full/covey.db", str(size)]])
     growth = {name: full[name] / half[name] for name in ("list", "broadcast", "hear_all")}

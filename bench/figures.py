@@ -1,4 +1,4 @@
-"""Rows of the result: what was measured, the figure, and its ratio to the baseline of the same run."""
+"""Rows of the result: the measurement, its figure, and the ratio to the baseline of the same run."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def per_second(rate: float) -> str:
 
 
 def machine() -> str:
-    """Return what the figures were measured on, in a line."""
+    """Return a line that describes the machine and the versions of the measurement."""
     import apsw
 
     cpu = platform.processor() or platform.machine()

@@ -1,4 +1,4 @@
-"""Folders that people read: a durable send beside the bare writing of a file, waking, and the cost of an archive."""
+"""Shared folders: a durable send compared with a bare file write, wake-ups, and the cost of an archive."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 import covey
 from bench.figures import Row, ms, per_second, percentile
 from bench.sends import ROOMY
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.names import AgentName
 from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
@@ -20,12 +20,12 @@ TEXT = "x" * 1024
 CONTENT = json.dumps({"body": TEXT}).encode()
 SENDERS = 64
 SLICES = 10
-"""In how many turns the bare writer and the senders have the disk to themselves."""
+"""Number of time slices. In each slice, first the bare writer and then the senders use the disk alone."""
 PENDING = 10
 
 
 def raw_file(folder: Path, content: bytes) -> None:
-    """Write a file as carefully as it can be done: written, synchronised, renamed, and the folder synchronised."""
+    """Write a file durably: write, sync, rename, and sync the folder."""
     name = uuid.uuid4().hex
     descriptor = os.open(folder / f".{name}.tmp", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     os.write(descriptor, content)
@@ -38,7 +38,7 @@ def raw_file(folder: Path, content: bytes) -> None:
 
 
 async def by_turns(folder: Path, layout: str, seconds: float) -> tuple[list[float], list[float]]:
-    """Write a bare file and send a message by turns, one after the other; return how long each took."""
+    """Write a bare file and send a message alternately, one at a time. Return the durations of both."""
     bare: list[float] = []
     sent: list[float] = []
     raw = folder / f"raw-{layout}"
@@ -57,7 +57,7 @@ async def by_turns(folder: Path, layout: str, seconds: float) -> tuple[list[floa
 
 
 async def at_once(folder: Path, seconds: float, senders: int) -> tuple[float, float]:
-    """Return how many bare files a second one writer writes, and how many messages so many senders send at once."""
+    """Return the files a second of one bare writer, and the messages a second of `senders` concurrent senders."""
     raw = folder / "raw-crowd"
     raw.mkdir()
     sent = written = 0
@@ -84,7 +84,7 @@ async def at_once(folder: Path, seconds: float, senders: int) -> tuple[float, fl
 
 
 def files_send(folder: Path, seconds: float) -> Row:
-    """One sender, who waits for each message, beside one bare writer, by turns; and many senders at once."""
+    """Measure one sender that waits for each message, alternating with one bare writer; then many senders at once."""
     figures: dict[str, float] = {}
     for layout in ("dialogue", "mailbox"):
         bare, sent = asyncio.run(by_turns(folder, layout, seconds))
@@ -113,7 +113,7 @@ def foreign_message(n: int, phase: str = "bench") -> tuple[str, bytes]:
         "phase": phase,
         "round": 1,
         "kind": "notify",
-        "subject": None,  # a later one of the same subject would take its place
+        "subject": None,  # a later message with the same subject would replace it
         "body": f"{n} {time.clock_gettime_ns(time.CLOCK_MONOTONIC)}",
         "expects_reply": False,
         "in_reply_to": None,
@@ -123,7 +123,7 @@ def foreign_message(n: int, phase: str = "bench") -> tuple[str, bytes]:
 
 
 async def waking(root: Path, repeats: int) -> list[float]:
-    """Put one file after the other where a member waits; return how long each took to wake it."""
+    """Put files one by one into the inbox of a waiting member. Return the time until each file woke the member."""
     took: list[float] = []
     async with covey.open(f"files:{root}?layout=dialogue") as space:
         me = await space.join("np-executor")
@@ -131,7 +131,7 @@ async def waking(root: Path, repeats: int) -> list[float]:
         inbox.mkdir(parents=True, exist_ok=True)
         for number in range(repeats):
             waiter = asyncio.create_task(me.inbox.next(timeout=30))
-            await asyncio.sleep(0.06)  # longer than a change may be too fresh to be told from the last one
+            await asyncio.sleep(0.06)  # longer than the time in which a new change could be mistaken for the last one
             name, content = foreign_message(number)
             (inbox / f".{name}.tmp").write_bytes(content)
             began = time.perf_counter()
@@ -157,7 +157,7 @@ def files_wake(folder: Path, repeats: int) -> Row:
 
 
 class Shared:
-    """A folder with 9 pending messages and so many archived ones, all of them foreign."""
+    """A folder with 9 pending messages and `archived` archived ones, all written by a foreign program."""
 
     def __init__(self, root: Path, archived: int) -> None:
         self._inbox, self._archive = root / "inbox" / "np-executor", root / "archive"
@@ -172,16 +172,16 @@ class Shared:
         began = time.perf_counter()
         self.look(PENDING - 1)
         self.first = time.perf_counter() - began
-        """How long the first sight of it took."""
+        """Duration of the first look at the folder."""
 
     def look(self, pending: int) -> None:
-        found = len(finish(self._services.looking.peek(AgentName("np-executor"))))
+        found = len(finish(self._services.inbox.peek(AgentName("np-executor"))))
         if found != pending:
             raise SystemExit(f"{found} pending instead of {pending}")
 
     def reconcile(self, number: int) -> float:
-        """Return how long the looks take after a file came, and after it was archived."""
-        time.sleep(0.06)  # longer than a change may be too fresh to be told from the last one
+        """Return the total duration of two looks: one after a file arrived, one after the file was archived."""
+        time.sleep(0.06)  # longer than the time in which a new change could be mistaken for the last one
         name, content = foreign_message(number)
         (self._inbox / name).write_bytes(content)
         began = time.perf_counter()
@@ -197,7 +197,7 @@ class Shared:
 
 
 def files_growth(folder: Path, many: int, repeats: int) -> Row:
-    """Look at a large folder and at a small one by turns."""
+    """Look at a large folder and at a small one alternately."""
     large, small = Shared(folder / "many", many), Shared(folder / "few", 100)
     took = [(large.reconcile(number), small.reconcile(number)) for number in range(repeats)]
     p50, base = (percentile([pair[n] for pair in took], 0.5) for n in (0, 1))

@@ -1,7 +1,7 @@
 """Instructions of one send among 64, counted by valgrind: `python -m bench.instructions`.
 
 The count is the difference between a long run and a short run, so that start-up and shutdown cancel out. It differs by
-about 0.2 % from run to run, whatever else the machine does. `make bench` leaves it out, because it needs valgrind.
+about 0.2 % from run to run, even if the machine is busy. `make bench` leaves it out, because it needs valgrind.
 """
 
 import asyncio

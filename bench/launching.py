@@ -1,4 +1,4 @@
-"""Starting programs: under a guardian, beside a bare asyncio subprocess."""
+"""Start of a program under a guardian, compared with a bare asyncio subprocess."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ WARM_UP = 10
 
 
 async def bare() -> tuple[float, float]:
-    """Return how long a bare subprocess took to start, and as a whole."""
+    """Return the duration of the start of a bare subprocess, and of its whole run."""
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(COMMAND, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
     started = time.perf_counter()
@@ -24,7 +24,7 @@ async def bare() -> tuple[float, float]:
 
 
 async def guarded(launcher: Launcher, folder: Path, number: int) -> tuple[float, float]:
-    """Return how long a program under a guardian took to start, and to its recorded end."""
+    """Return the duration of the start of a program under a guardian, and the time until its end is recorded."""
     run = f"bench-{os.getpid()}-{number}"
     program = Program((COMMAND,), cwd=str(folder), env=dict(os.environ), folder=str(folder / run), run=run)
     began = time.perf_counter()
@@ -35,7 +35,7 @@ async def guarded(launcher: Launcher, folder: Path, number: int) -> tuple[float,
 
 
 async def by_turns(folder: Path, repeats: int) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Return the times of both, measured by turns."""
+    """Return the times of bare and guarded programs, measured alternately."""
     launcher = new_launcher()
     try:
         pairs = [(await bare(), await guarded(launcher, folder, number)) for number in range(WARM_UP + repeats)]

@@ -1,4 +1,4 @@
-"""Search: words in many messages, and how soon a new message is found."""
+"""Search: find words in many messages, and measure how soon a new message is found."""
 
 import asyncio
 import time
@@ -16,14 +16,14 @@ from covey.surfaces.python.member import Member
 
 WORDS = 20_000
 LONG = 40
-"""How many words a message has."""
+"""Number of words in a message."""
 
 SENDERS = 128
 SCANS = 5
 
 
 def vocabulary() -> tuple[Sequence[str], Sequence[float]]:
-    """Return made-up words, and how often each is used: the n-th a n-th as often as the first, as in a language."""
+    """Return made-up words and their frequencies: word n is used 1/n as often as word 1, as in a natural language."""
     letters = "bcdfghklmnprstvz"
     words = [
         f"{letters[n % 16]}a{letters[n // 16 % 16]}e{letters[n // 256 % 16]}o{n // 4096 or ''}" for n in range(WORDS)
@@ -47,7 +47,7 @@ async def fill(me: Member, count: int, random: Random) -> None:
 
 
 def scans(database: Path, queries: Sequence[str]) -> list[float]:
-    """Return how long it takes to read every message and look for the words in it, as one would without an index."""
+    """Return the durations of searches without an index, which read every message and look for the words."""
     connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
     cursor: Any = connection.cursor()
     took: list[float] = []

@@ -1,4 +1,4 @@
-"""The MCP server on stdio, beside the SDK's bare server with a tool that does nothing."""
+"""The MCP server on stdio, compared with the SDK's bare server and a tool that does nothing."""
 
 import json
 import os
@@ -24,7 +24,7 @@ LOOK: Call = ("list_agents", {})
 
 
 class Server:
-    """A server that was started, and a client that says one thing at a time."""
+    """A running server with a client that makes one call at a time."""
 
     def __init__(self, words: list[str], environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -40,7 +40,7 @@ class Server:
         self._process.communicate()
 
     def call(self, tool: Call) -> float:
-        """Call a tool; return how long it took."""
+        """Call a tool. Return the duration of the call."""
         began = time.perf_counter()
         answer = self._ask("tools/call", {"name": tool[0], "arguments": tool[1]})
         took = time.perf_counter() - began
@@ -58,9 +58,9 @@ class Server:
 
 
 def environment_of(folder: Path, synchronous: str) -> dict[str, str]:
-    """Return the environment of a server with a space of its own, in which somebody can be written to."""
+    """Return the environment of a server with a separate space. The space has an agent that can receive messages."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # whoever installs Covey has its bytecode
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     environment["COVEY_STORE"] = f"sqlite:{folder}/{synchronous}.db?synchronous={synchronous}"
     send = [*command(), "send", "hello", "--from", "lead", "--to", "critic", "--register"]
     subprocess.run(send, env=environment, stdout=subprocess.DEVNULL, check=True)
@@ -68,7 +68,7 @@ def environment_of(folder: Path, synchronous: str) -> dict[str, str]:
 
 
 def mcp_call(folder: Path, repeats: int) -> Row:
-    """Call by turns: a tool that does nothing, one that sends and one that looks."""
+    """Call three tools alternately: one that does nothing, one that sends and one that lists agents."""
     normal, full = environment_of(folder, "normal"), environment_of(folder, "full")
     covey = [*command(), "mcp", "--agent", "coder"]
     took: dict[str, list[float]] = {name: [] for name in ("empty", "send", "send_full", "look")}
@@ -90,7 +90,7 @@ def mcp_call(folder: Path, repeats: int) -> Row:
 
 
 def mcp_start(folder: Path, repeats: int) -> Row:
-    """Start both servers by turns, until each has answered."""
+    """Start both servers alternately, each until its first answer."""
     environment = environment_of(folder, "full")
     took: dict[str, list[float]] = {"bare": [], "covey": []}
     for _ in range(1 + repeats):

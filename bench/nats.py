@@ -1,4 +1,4 @@
-"""A space on NATS beside the client alone, on the same server."""
+"""A space on NATS, compared with the bare client on the same server."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ def space(server: NatsServer, name: str, folder: Path, machine: str = "here") ->
 
 
 def streams(server: NatsServer) -> dict[str, dict[str, Any]]:
-    """Return what the server says of each of its streams, by name."""
+    """Return the state that the server reports for each of its streams, by name."""
     _, jsz = server.ask("/jsz?streams=true&accounts=true")
     details = [stream for account in jsz["account_details"] for stream in account["stream_detail"]]
     return {stream["name"]: stream["state"] for stream in details}

@@ -1,4 +1,4 @@
-"""The baseline on NATS: the client alone, on a stream of its own. `python -m bench.nats_raw SERVER COUNT` listens."""
+"""The baseline on NATS: the bare client, on a separate stream. `python -m bench.nats_raw SERVER COUNT` listens."""
 
 import asyncio
 import subprocess
@@ -20,15 +20,17 @@ PLAIN = "plain"
 
 
 async def connected(server: str) -> Any:
-    """Return a client. It is untyped in parts, so nothing is said of it here."""
+    """Return a connected client. Its type is `Any` because the client is only partly typed."""
     client = Client()
     await client.connect(server)
     return client
 
 
 async def publishes(server: str, in_flight: int, seconds: float) -> dict[str, float]:
-    """Publish 1 KB with an id and its acknowledgement awaited, so many at a time; return how many, and how long each
-    took."""
+    """Publish records of 1 KB with an id, `in_flight` at a time, and await each acknowledgement.
+
+    Return count and latencies.
+    """
     client = await connected(server)
     stream = client.jetstream(publish_async_max_pending=in_flight)
     await stream.add_stream(StreamConfig(name=STREAM, subjects=[STORED]))
@@ -48,7 +50,7 @@ async def publishes(server: str, in_flight: int, seconds: float) -> dict[str, fl
 
 
 async def pushes(server: str, count: int) -> list[float]:
-    """Publish without storing, one when the last has arrived in another process; return how long each took."""
+    """Publish without storing, one message at a time. Return the time until each message arrived in another process."""
     client = await connected(server)
     command = [sys.executable, "-m", "bench.nats_raw", server, str(count)]
     receiver = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
@@ -65,7 +67,7 @@ async def pushes(server: str, count: int) -> list[float]:
 
 
 async def listen(server: str, count: int) -> None:
-    """Say when each message is there."""
+    """Print the time at which each message arrives."""
     client = await connected(server)
     is_over = asyncio.Event()
     heard = 0
@@ -79,7 +81,7 @@ async def listen(server: str, count: int) -> None:
 
     await client.subscribe(PLAIN, cb=hear)
     await client.flush()
-    await client.flush()  # the first goes ahead of what the client still holds back
+    await client.flush()  # the first flush overtakes the data that the client still buffers
     print("ready", flush=True)
     await is_over.wait()
     await client.close()

@@ -1,8 +1,9 @@
-"""The load of many agents on NATS, in small: what a message costs, and whether what a model says of more comes true.
+"""The load of many agents on NATS, at a small scale: the cost of a message, and a check of the model that predicts it.
 
-`python -m bench.nats_shape [--messages N]` plays the turns of agents: each is shown its mail, handles it, answers what
-is asked, and writes. It measures after a fifth of the messages, says by that what all of them will need, plays on and
-compares; then machines begin anew, write at the same time, and many spaces share the server.
+`python -m bench.nats_shape [--messages N]` plays the turns of agents. In a turn, an agent is offered its mail, handles
+it, replies to requests, and sends. After a fifth of the messages, the bench predicts the sizes for all of them, plays
+on and compares. Then new machines build their replica, several machines write at the same time, and many spaces share
+the server.
 """
 
 import argparse
@@ -31,17 +32,17 @@ from tests.nats.servers import NatsServer, one_node
 
 AGENTS = 200
 AT_ONCE = 32
-"""So many agents have their turn at the same time."""
+"""Number of agents that take their turn at the same time."""
 WORDS = (Path(__file__).parents[1] / "README.md").read_text().split()
 
 
 class Sizes(NamedTuple):
-    """What a space has grown to."""
+    """The sizes of a space."""
 
     messages: int
     records: int
     log: float
-    """As it travels; the server keeps it compressed."""
+    """Size before compression; the server compresses the log on disk."""
     replica: float
     search: float
 
@@ -55,7 +56,7 @@ class Life:
         self.messages = 0
 
     async def go_on(self, until: int) -> None:
-        """Play turns until there are so many messages."""
+        """Play turns until `until` messages were sent."""
         turns = self._turns(until)
 
         async def player() -> None:
@@ -87,13 +88,12 @@ class Life:
         await me.send(to, self._text(), kind="request" if chance > 0.75 else "notify")
 
     def _text(self) -> str:
-        """Return about 600 letters, which repeat no more than other texts do."""
+        """Return about 600 letters of text with as much repetition as ordinary texts have."""
         return " ".join(self._random.choices(WORDS, k=100))
 
 
 async def played(server: NatsServer, url: str, folder: Path, messages: int) -> tuple[Sequence[Sizes], float]:
-    """Play; return the sizes after a tenth and a fifth of the messages and after all, and how many messages there were
-    a second."""
+    """Play turns. Return the sizes after a tenth, a fifth and all of the messages, and the messages a second."""
     found: list[Sizes] = []
     async with covey.open(url) as opened:
         members = [await opened.join(f"agent-{n}") for n in range(AGENTS)]
@@ -101,7 +101,7 @@ async def played(server: NatsServer, url: str, folder: Path, messages: int) -> t
         began = time.perf_counter()
         for part in (10, 5, 1):
             await life.go_on(messages // part)
-            await opened.search("nothing")  # brings the index to where the replica is
+            await opened.search("nothing")  # updates the search index to the state of the replica
             found.append(sizes(server, folder, life.messages))
         return found, life.messages / (time.perf_counter() - began)
 
@@ -120,7 +120,7 @@ def sizes(server: NatsServer, folder: Path, messages: int) -> Sizes:
 
 
 def _pages(path: Path) -> float:
-    """Return how much of a database is in use, wherever its pages are now."""
+    """Return the bytes in use of a database, including pages that are still in its WAL."""
     connection: Any = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         pragmas = ("page_count", "freelist_count", "page_size")
@@ -131,21 +131,21 @@ def _pages(path: Path) -> float:
 
 
 def predicted(first: Sizes, second: Sizes, messages: int) -> Sizes:
-    """Return what so many messages will need, if each costs what those between the two looks have cost."""
+    """Extrapolate the sizes to `messages`, from the cost of a message between two measurements."""
     scale = (messages - first.messages) / (second.messages - first.messages)
     grown = [before + (now - before) * scale for before, now in zip(first[1:], second[1:], strict=True)]
     return Sizes(messages, int(grown[0]), *grown[1:])
 
 
 def beginning(url: str) -> float:
-    """Return how long a machine takes to have everything."""
+    """Return the time that a machine needs to fetch the whole space."""
     began = time.perf_counter()
     fetch_all(parse_store_url(url))
     return time.perf_counter() - began
 
 
 def snapshots(server: NatsServer, url: str, folder: Path) -> tuple[float, float, float]:
-    """Return how long it takes to keep a snapshot, how large it is, and how long a machine takes to begin with it."""
+    """Return the time to keep a snapshot, its size, and the time that a new machine needs to start from it."""
     replica = opener(parse_store_url(url), str(folder / "here" / "shape" / "covey.db"), lambda _: None)()
     try:
         assert replica.snapshots is not None
@@ -154,7 +154,7 @@ def snapshots(server: NatsServer, url: str, folder: Path) -> tuple[float, float,
         keep(replica.path, replica.snapshots)
         took = time.perf_counter() - began
         size = _objects(server) - before
-        for _ in range(2):  # the log is purged behind the one before the newest
+        for _ in range(2):  # the log is purged up to the snapshot before the newest
             asyncio.run(_add_something(url))
             replica.refresh()
             keep(replica.path, replica.snapshots)
@@ -173,7 +173,7 @@ def _objects(server: NatsServer) -> float:
 
 
 def writing(server: NatsServer, folder: Path, machines: int, senders: int, seconds: float) -> dict[str, float]:
-    """Let machines write to one space at the same time; return how many messages a second there were in all."""
+    """Let machines write to one space at the same time. Return the total messages a second, among other figures."""
     name = f"write{machines}x{senders}"
     asyncio.run(make_sink(space(server, name, folder)))
     before = streams(server)[f"covey_{name}"]["last_seq"]
@@ -195,7 +195,7 @@ def writing(server: NatsServer, folder: Path, machines: int, senders: int, secon
 
 
 def many_spaces(folder: Path, count: int) -> dict[str, float]:
-    """Make many spaces on a new server; return what each costs it."""
+    """Create many spaces on a new server. Return the cost of each for the server."""
     with one_node(folder / "others") as server:
         before = memory_of(server)
         for n in range(count):

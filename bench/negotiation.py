@@ -1,4 +1,4 @@
-"""Negotiation: a round, asked and answered and taken in, against the two sends that it needs at least."""
+"""Negotiation: the cost of a round (ask, answer, read the answer), compared with the two sends that it needs."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ End = Callable[[Member, Member], Awaitable[None]]
 
 
 async def rounds(asker: Member, answerer: Member, count: int) -> None:
-    """Go back and forth; both are models that answer at once. The text is new each time, as it is between models."""
+    """Play rounds between two models that answer at once. Each text is new, as between real models."""
     asker_key, answerer_key = str(asker.session.key), str(answerer.session.key)
 
     async def answer() -> None:
@@ -39,24 +39,27 @@ async def rounds(asker: Member, answerer: Member, count: int) -> None:
 
 
 async def end(asker: Member, answerer: Member) -> None:
-    """End the talk, so that the next one begins anew; it is no round."""
+    """End the talk, so that the next one starts fresh. Ending is not a round."""
     await asker.say(str(answerer.session.key), REPLY_SKIP)
     await answerer.inbox.next(timeout=10)
 
 
 async def nothing(_asker: Member, _answerer: Member) -> None:
-    """Sends need no end."""
+    """Do nothing: sends need no end."""
 
 
 async def two_sends(asker: Member, answerer: Member, count: int) -> None:
-    """Send and send back, without a look at what comes."""
+    """Send and send back, without reading."""
     for number in range(count):
         await asker.send(answerer.name, f"question {number}")
         await answerer.send(asker.name, f"answer {number}")
 
 
 async def by_hand(asker: Member, answerer: Member, count: int) -> None:
-    """Send and send back, each waiting for the other's message: what a round is without its ticket and its limit."""
+    """Send and send back; each side waits for the message of the other.
+
+    This is a round without its ticket and its limit.
+    """
 
     async def answer() -> None:
         for number in range(count):
@@ -73,12 +76,14 @@ async def by_hand(asker: Member, answerer: Member, count: int) -> None:
 
 
 async def measured(url: str, work: Work, end: End, talks: int, lanes: int, length: int) -> float:
-    """Let so many pairs talk at once, several times; return the seconds that one round takes. How a talk is ended is
-    not part of it."""
+    """Let `lanes` pairs talk at once, `talks` times.
+
+    Return the seconds for one round. Ending a talk is not measured.
+    """
     async with covey.open(url) as space:
         by = space.services.identities
         operator = await by.by_token(await by.create_token(OPERATOR, by.claim(AgentName("owner"))))
-        # One talk after the other between the same two is one causal tree, and an exchange: here they may grow.
+        # Consecutive talks of a pair are one causal tree and one exchange, so the limits are raised.
         limits = {Limit.MESSAGES: MAX_COUNT, Limit.DEPTH: MAX_COUNT, Limit.EXCHANGE: MAX_COUNT}
         await space.services.storms.set_limits(limits, operator)
         pairs = [(await space.join(f"a{n}", card=ROOMY), await space.join(f"b{n}", card=ROOMY)) for n in range(lanes)]
@@ -96,8 +101,11 @@ async def measured(url: str, work: Work, end: End, talks: int, lanes: int, lengt
 
 
 def negotiation(folder: Path, talks: int) -> Row:
-    """Four rounds a talk: the last of five would let the pair rest. The three take turns, several times, and the median
-    of each counts: what a disk takes changes from one second to the next."""
+    """Measure talks of four rounds: a fifth round would make the pair pause.
+
+    The three kinds alternate several times, and the median of each counts, because the speed of a disk changes from
+    second to second.
+    """
     figures: dict[str, float] = {}
     kinds = (("sends", two_sends, nothing), ("by hand", by_hand, nothing), ("round", rounds, end))
     for name, lanes in (("alone", 1), ("together", 16)):

@@ -1,4 +1,4 @@
-"""Growth: reading 10 pending deliveries beside 10,000 and beside 1,000,000 stored messages."""
+"""Growth: read 10 pending deliveries with 10,000 and with 1,000,000 stored messages."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ SCOPE_SIZE = 5_000
 
 
 async def store_handled(me: Member, count: int) -> None:
-    """Fill the space with messages that the reader has had and that were swept."""
+    """Fill the space with messages that the reader received and that were swept."""
     for start in range(0, count, SCOPE_SIZE):
         scope = f"batch-{start}"
         numbers = iter(range(min(SCOPE_SIZE, count - start)))
@@ -32,7 +32,7 @@ async def store_handled(me: Member, count: int) -> None:
 
 @asynccontextmanager
 async def filled(url: str, stored: int) -> AsyncGenerator[Member]:
-    """Give a reader who has 10 pending deliveries beside `stored` messages."""
+    """Yield a reader with 10 pending deliveries in a space with `stored` more messages."""
     async with covey.open(url) as space:
         me = await space.join("writer")
         reader = await space.join("reader", card=ROOMY)
@@ -43,7 +43,7 @@ async def filled(url: str, stored: int) -> AsyncGenerator[Member]:
 
 
 async def peek(reader: Member) -> float:
-    """Return how long a look at what is pending takes."""
+    """Return the duration of a read of the pending deliveries."""
     began = time.perf_counter()
     found = await reader.inbox.peek()
     took = time.perf_counter() - began
@@ -52,7 +52,10 @@ async def peek(reader: Member) -> float:
 
 
 async def by_turns(few: str, many: str, large: int, repeats: int) -> tuple[float, float]:
-    """Return how long a look takes beside few messages and beside many, by turns: a machine is not always as quick."""
+    """Return the median duration of a read with few and with many messages.
+
+    The reads alternate, because the speed of a machine varies.
+    """
     async with filled(few, 10_000) as one, filled(many, large) as other:
         took = [(await peek(one), await peek(other)) for _ in range(repeats)]
     return percentile([each for each, _ in took], 0.5), percentile([each for _, each in took], 0.5)
@@ -63,7 +66,7 @@ def growth(folder: Path, large: int) -> Row:
 
 
 def grown(url: Callable[[str], str], large: int, where: str = "") -> Row:
-    """Measure on spaces of which `url` gives the URL by their name."""
+    """Measure on two spaces; `url` returns the URL of a space by its name."""
     few, many = asyncio.run(by_turns(url("few"), url("many"), large, 1000))
     return Row(
         f"{where}reading 10 pending with {large:,} stored",

@@ -1,4 +1,4 @@
-"""Push: from the call of send in one process until another process has the message."""
+"""Push: the time from the call of send in one process until another process has the message."""
 
 import asyncio
 import subprocess
@@ -12,8 +12,10 @@ from bench.raw import appends
 
 
 async def pushes(url: str, count: int, receiving: str | None = None) -> list[float]:
-    """Send one message after the other, each when the last has arrived; return how long each took. `receiving` is the
-    URL of the same space as the receiver's machine has it."""
+    """Send messages one by one, each after the last arrived. Return the time that each took.
+
+    `receiving` is the URL of the same space on the machine of the receiver.
+    """
     async with covey.open(url) as space:
         me = await space.join("sender")
         command = [sys.executable, "-m", "bench.push_worker", receiving or url, str(count)]

@@ -1,4 +1,4 @@
-"""The other process of the push bench: says when it has what was sent."""
+"""The receiving process of the push bench: prints the time at which each message arrives."""
 
 import asyncio
 import sys

@@ -8,7 +8,7 @@ RECORD = b"x" * 1024
 
 
 def appends(folder: Path, seconds: float, name: str = "raw") -> list[float]:
-    """Append and sync for a while; return how long each took."""
+    """Append and sync for some seconds. Return the duration of each append."""
     descriptor = os.open(folder / name, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     sync = getattr(os, "fdatasync", os.fsync)
     took: list[float] = []

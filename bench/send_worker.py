@@ -13,7 +13,7 @@ TEXT = "x" * 1024
 
 
 async def senders(url: str, name: str, concurrent: int, seconds: float) -> dict[str, float]:
-    """Send 1 KB messages from many tasks for a while; return how many, and how long they took."""
+    """Send messages of 1 KB from many tasks for some seconds. Return the count and the latencies."""
     took: list[float] = []
     async with covey.open(url) as space:
         me = await space.join(name)

@@ -8,14 +8,13 @@ from bench.figures import Row, ms, per_second
 from bench.raw import appends
 from bench.send_worker import senders
 from bench.workers import together
-from covey.core.directory.capacity import Capacity
-from covey.core.directory.card import Card
+from covey.core.directory.card import Capacity, Card
 
 ROOMY = Card(capacity=Capacity(limit=1_000_000))
 
 
 async def make_sink(url: str) -> None:
-    """Make the agent that everyone sends to; its mail is parked."""
+    """Create the agent that receives all messages. No session of it reads them."""
     async with covey.open(url) as space:
         await space.join("sink", card=ROOMY)
 

@@ -1,4 +1,4 @@
-"""Spawning: what the ten stages cost besides the program's own start, against a bare subprocess."""
+"""Spawning: the cost of the ten stages without the program's own start, compared with a bare subprocess."""
 
 import asyncio
 import time
@@ -8,18 +8,18 @@ import covey
 from bench.figures import Row, ms, percentile
 from covey import Card, Errand, Spawned
 from covey.composition import launcher
-from covey.ports.launcher import Program, Running
+from covey.ports.launcher import Program, StartedProgram
 from covey.runtime.children import supervisor
 from covey.surfaces.python.member import Child
 
 TRUE = "/bin/true"
 WARM_UP = 10
 CARD = Card(command=("/bin/sleep", "60"), max_children=1_000)
-"""Its program outlives the measuring: one that ends at once would be reported on while its spawn is still under way."""
+"""The program outlives the measurement: a program that ends at once would be reported during its own spawn."""
 
 
 async def bare(count: int) -> list[float]:
-    """Start and await so many programs with asyncio alone."""
+    """Start and await `count` programs with asyncio alone."""
     took: list[float] = []
     for _ in range(count):
         began = time.perf_counter()
@@ -32,14 +32,14 @@ async def bare(count: int) -> list[float]:
 
 
 class Watched:
-    """A launcher that notes how long each program takes to start: that is not what a spawn adds to it."""
+    """A launcher that records how long each program takes to start. That time is not a cost of the spawn."""
 
     def __init__(self, took: list[float]) -> None:
         self._launcher = launcher()
         self._took = took
         self.recall, self.sweep, self.close = self._launcher.recall, self._launcher.sweep, self._launcher.close
 
-    async def start(self, program: Program) -> Running:
+    async def start(self, program: Program) -> StartedProgram:
         began = time.perf_counter()
         try:
             return await self._launcher.start(program)
@@ -51,7 +51,7 @@ async def idle(_errand: Errand) -> None: ...
 
 
 async def over(child: Spawned) -> None:
-    """End a child, and wait until nothing of it goes on: that is not measured here."""
+    """End a child and wait until all its work is over. This is not measured."""
     await child.stop()
     await child.result()
     while child.record.folder is not None:
@@ -61,8 +61,10 @@ async def over(child: Spawned) -> None:
 
 
 async def spawned(folder: Path, count: int, run: Child | None) -> list[tuple[float, float]]:
-    """Return how long spawns take until they return, and how much of that is the start of the program: of functions,
-    which start nothing, or of programs, which go on."""
+    """Return the duration of each spawn call, and the part of it in which a program starts.
+
+    With `run`, the children are functions, which start nothing. Otherwise they are programs, which keep running.
+    """
     took: list[tuple[float, float]] = []
     starts: list[float] = []
     supervisor.launcher = lambda: Watched(starts)

@@ -1,4 +1,4 @@
-"""Tasks: from delegate to completed with an instant worker, tasks a second with four workers, and growth."""
+"""Tasks: the time from delegate to completed with an instant worker, tasks a second with four workers, and growth."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ BUSY = ROOMY._replace(quota=64)
 
 
 async def finish_one(worker: Member, timeout: float) -> bool:
-    """Take the next task and do it at once."""
+    """Take the next task and complete it at once."""
     work = await worker.take(timeout=timeout, start=True)
     if work is None:
         return False
@@ -26,7 +26,7 @@ async def finish_one(worker: Member, timeout: float) -> bool:
 
 
 async def handed_over(boss: Member, worker: Member, count: int, lanes: int) -> float:
-    """Hand over, accept and complete so many tasks in as many lanes; return the seconds that one takes."""
+    """Delegate, accept and complete `count` tasks in `lanes` concurrent lanes. Return the seconds for one task."""
 
     async def lane() -> None:
         for _ in range(count // lanes):
@@ -41,7 +41,7 @@ async def handed_over(boss: Member, worker: Member, count: int, lanes: int) -> f
 
 
 async def four_sends(boss: Member, count: int, lanes: int) -> float:
-    """Send four messages so many times in as many lanes; return the seconds that four take."""
+    """Send four messages `count` times in `lanes` concurrent lanes. Return the seconds for four messages."""
 
     async def lane() -> None:
         for _ in range(count // lanes * 4):
@@ -78,7 +78,7 @@ def task_cost(folder: Path, count: int) -> Row:
 
 
 async def growing(url: str, finished: int, repeats: int) -> float:
-    """Return how long one task takes beside so many finished ones."""
+    """Return the duration of one task in a space with `finished` finished ones."""
     async with covey.open(f"{url}?synchronous=normal") as space:
         boss = await space.join("boss", card=ROOMY)
         worker = await space.join("worker", card=BUSY)
@@ -107,7 +107,7 @@ def task_growth(folder: Path, few: int, many: int) -> Row:
 
 
 async def work_off(url: str) -> int:
-    """Do what waits until nothing more comes."""
+    """Take and complete tasks until none arrives for a second."""
     done = 0
     async with covey.open(url) as space:
         worker = await space.join("worker", card=BUSY)
@@ -131,7 +131,7 @@ def four_workers(folder: Path, count: int) -> Row:
     began = time.perf_counter()
     crew = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     shares = [int(json.loads(process.communicate(timeout=300)[0])) for process in crew]
-    elapsed = time.perf_counter() - began - 1  # the last second is waiting for more
+    elapsed = time.perf_counter() - began - 1  # the workers wait for more tasks during the last second
     return Row(
         f"{count:,} tasks with 4 worker processes",
         f"{per_second(count / elapsed)}; shares {', '.join(str(share) for share in sorted(shares))}",

@@ -1,4 +1,4 @@
-"""Toolkits: how much of a model's context each takes, before a word is said."""
+"""Toolkits: the share of a model's context that each tool list takes."""
 
 from bench.figures import Row
 from covey.toolkits.catalogue import DEFAULT, HOMES, toolkit
@@ -8,8 +8,10 @@ NATIVE_LIMIT = 6_000
 
 
 def toolkits() -> Row:
-    """Return the bytes of the native toolkit beside those of the others, as Anthropic is told of them. The raw figures
-    have every form."""
+    """Return the bytes of the native toolkit and of the others, in the format of Anthropic.
+
+    The raw figures have every format.
+    """
     native = size(toolkit())
     others = [name for name in HOMES if name != DEFAULT]
     beside = ", ".join(f"{name} {size(toolkit(name)):,}" for name in others)

@@ -1,19 +1,18 @@
-"""Waits: what an ask costs that has to look whether it would close a circle, beside many open questions."""
+"""Waits: the cost of an ask that has to check for a circle of waits, with many open questions."""
 
 import time
 from pathlib import Path
 
 from bench.figures import Row, ms, percentile
-from covey.core.address import Address, AddressKind
+from covey.core.coroutine import finish
 from covey.core.directory.card import Agent, Card
-from covey.core.drive import finish
 from covey.core.errors import WaitCircle
-from covey.core.ids import MessageId, ticket_id
+from covey.core.identity import Address, AddressKind
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.ledger.ticket import Ticket, TicketState
 from covey.core.ledger.waits import Wait
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, ticket_id
 from covey.engines import connect_inline, locate
 from covey.ports.store import Transaction
 from covey.services.mail.recipients import SendPolicy
@@ -28,7 +27,7 @@ def _agent(n: int) -> AgentName:
 
 
 class Chain:
-    """A space in which agents ask in a chain, each the next one; those of `waiting` wait for the answer."""
+    """A space with a chain of agents, each of which asks the next. The first `waiting` of them wait for the answer."""
 
     def __init__(self, folder: Path, count: int, *, waiting: int) -> None:
         self._ports = connect_inline(locate(f"sqlite:{folder}/{count}-{waiting}/covey.db?synchronous=normal"), [])
@@ -53,7 +52,7 @@ class Chain:
                     await tx.waits.put(Wait(_agent(n), ticket, None, now, until))
 
     def ask(self, asker: int, awaited: int) -> float:
-        """Return how long an ask takes, median; one that would close a circle is refused."""
+        """Return the median duration of an ask. An ask that would close a circle is refused."""
         actor = self._services.identities.claim(_agent(asker))
         to = (Address(AddressKind.AGENT, _agent(awaited)),)
         took: list[float] = []
@@ -81,7 +80,7 @@ def waits(folder: Path, count: int) -> Row:
         Chain(folder, count + 1, waiting=0),
     )
     alone = none.ask(1, 0)
-    # The last one asks the first: the whole chain is gone along, and closed.
+    # The last agent asks the first: the check follows the whole chain and finds the circle.
     tenth, whole = short.ask(count // 10, 0), long.ask(count, 0)
     beside = idle.ask(count, 0)
     for chain in (none, short, long, idle):

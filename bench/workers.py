@@ -9,7 +9,10 @@ from typing import cast
 
 
 def together(module: str, arguments: Sequence[Sequence[str]], lead: float = 1.5) -> list[dict[str, float]]:
-    """Run `python -m module start_at …` once for each list of arguments; all begin at once, each prints JSON."""
+    """Run `python -m module start_at …` once for each list of arguments.
+
+    All processes begin at once, and each prints JSON.
+    """
     start_at = str(time.time() + lead)
     running = [
         subprocess.Popen([sys.executable, "-m", module, start_at, *more], stdout=subprocess.PIPE, text=True)
@@ -19,5 +22,5 @@ def together(module: str, arguments: Sequence[Sequence[str]], lead: float = 1.5)
 
 
 def wait_for(start_at: str) -> None:
-    """Sleep until the moment that all workers begin at."""
+    """Sleep until the common start time of all workers."""
     time.sleep(max(0.0, float(start_at) - time.time()))

@@ -2,8 +2,9 @@
 
     python examples/fan_out.py
 
-Each child is a program of its own, here this same file. The lead's card says what starts it, and how many there may be
-at once. Every child comes to one end that the lead hears of: of these six pieces one takes too long, and one is empty.
+Each child is a separate program, here this same file. The lead's card has the command that starts a child and the limit
+of children at once. The lead is notified of the end of every child. Of these six pieces, one takes too long and one is
+empty.
 """
 
 import asyncio
@@ -38,13 +39,13 @@ def model(text: str) -> str:
 
 
 def child() -> None:
-    """Do one piece. What is printed is the result; an error is a failure, with the last lines of stderr."""
+    """Do one piece. The printed text is the result; an error is a failure, with the last lines of stderr."""
     for file in Path(os.environ["COVEY_FOLDER"], "attachments").iterdir():
         print(model(file.read_text(encoding="utf-8")))
 
 
 async def one_piece(lead: covey.Member, file: Path, room: asyncio.Semaphore) -> covey.RunResult | None:
-    """Have one piece done. The attachment is a snapshot: the child sees the file as it is now."""
+    """Have one piece done. The attachment is a snapshot: the child sees the file as it was at the spawn."""
     async with room:
         started = await lead.spawn(
             f"How many words has {file.name}?", attachments=[str(file)], label=file.stem, time_limit=LIMIT_S
@@ -53,23 +54,23 @@ async def one_piece(lead: covey.Member, file: Path, room: asyncio.Semaphore) -> 
 
 
 def last_line(text: str) -> str:
-    """Return the last line of what a child made; of an error it says most."""
+    """Return the last line of a child's output. The last line of an error says most."""
     return (text.strip().splitlines() or ["(nothing)"])[-1]
 
 
 async def fan_out(folder: Path) -> None:
-    """Start a child for each piece, at most so many at once, and say what came of each."""
+    """Start a child for each piece, at most AT_ONCE at a time, and print each result."""
     files = [folder / name for name in PIECES]
     for file in files:
         file.write_text(PIECES[file.name], encoding="utf-8")
     card = covey.Card(command=(sys.executable, __file__, "child"), max_children=AT_ONCE)
     async with covey.open(f"sqlite:{folder}/covey.db", roots=[str(folder)]) as space:
         lead = await space.join("lead", card=card)
-        room = asyncio.Semaphore(AT_ONCE)  # without it, a fourth child would be refused: spawn-limit
+        room = asyncio.Semaphore(AT_ONCE)  # without it, a fourth child would be refused with spawn-limit
         results = await asyncio.gather(*(one_piece(lead, file, room) for file in files))
     for file, result in zip(files, results, strict=True):
         if result is None:
-            print(f"{file.name:12} no result yet")  # it would come to the inbox when it is there
+            print(f"{file.name:12} no result yet")  # a later result would arrive in the inbox
         else:
             print(f"{file.name:12} {result.status:10} {last_line(result.text)}")
     done = [result for result in results if result is not None and result.status is covey.RunState.COMPLETED]

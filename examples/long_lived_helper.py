@@ -1,10 +1,11 @@
-"""Long-lived helper: a child that stays, remembers what it was told, and is asked by its parent and by people.
+"""Long-lived helper: a child that stays, remembers facts, and answers its parent and people.
 
     python examples/long_lived_helper.py
 
-A child in mode `session` is bound to a conversation on a channel: people read there what it says, and it hears what
-they say. Here it is a function of this program, which is called for each message; as a program on an agent's card it
-would be started for each, with the conversation so far in its prompt. The person is played by commands of `covey`.
+A child in mode `session` is bound to a conversation on a channel. People read the posts of the child there, and the
+child receives their messages. Here the child is a function of this program, which is called for each message. A program
+on an agent's card would be started for each message, with the conversation so far in its prompt. Commands of `covey`
+stand for the person.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ SECONDS = 20
 
 
 class Librarian:
-    """The helper, with what it remembers as long as it lives."""
+    """The helper, with facts that it remembers as long as it lives."""
 
     def __init__(self) -> None:
         self._notes: list[str] = []
@@ -48,13 +49,13 @@ async def command(store: str, *words: str) -> None:
 
 
 async def ask(lead: covey.Member, child: covey.Spawned, text: str) -> None:
-    """Ask the child, and say what it answers."""
+    """Ask the child and print its answer."""
     outcome = await lead.ask(str(child.key), text, timeout=SECONDS)
     print(f"lead: {text} → {outcome.text}")
 
 
 async def watch_console(store: str, count: int) -> None:
-    """Carry so many posts to the console, as `covey channels run` does in a terminal of its own."""
+    """Carry `count` posts to the console, as `covey channels run` does in a separate terminal."""
     console = await start(store, "channels", "run", "desk")
     assert console.stdout is not None
     try:
@@ -67,10 +68,10 @@ async def watch_console(store: str, count: int) -> None:
 
 
 async def long_lived_helper(folder: Path) -> None:
-    """Start the helper, let it be asked from both sides, and stop it."""
+    """Start the helper, let its parent and a person ask it, and stop it."""
     store = f"sqlite:{folder}/covey.db"
     await command(store, "init")
-    await command(store, "channels", "add", "desk", "--console", "--agent", "lead")
+    await command(store, "channels", "add", "desk", "--console", "--as", "lead")
     async with covey.open(store) as space:
         lead = await space.join("lead")
         known = await space.join("librarian", card=covey.Card(description="remembers where things are"))
@@ -84,7 +85,7 @@ async def long_lived_helper(folder: Path) -> None:
             run=Librarian(),
         )
         first = await child.result(timeout=SECONDS)
-        print(f"librarian: {first.text if first else 'no answer yet'}")
+        print(f"librarian: {first.text if first is not None else 'no answer yet'}")
         await ask(lead, child, "Remember: releases are on Fridays")
         await ask(lead, child, "Where is the parser?")
         await command(store, "channels", "say", "desk", "library", "When are releases?", "--person", "ada")

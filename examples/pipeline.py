@@ -2,9 +2,9 @@
 
     python examples/pipeline.py
 
-The stages are on duty: they take tasks as they come. The lead hands each item on from stage to stage and so sees every
-step; one that fails leaves the pipeline there, and the others go on. The stages could be processes of their own:
-`covey work draft --run …` does the same with a program.
+The stages are on duty: they take tasks as they arrive. The lead hands each item on from stage to stage and so sees
+every step. An item that fails leaves the pipeline there, and the other items go on. The stages could be separate
+processes: `covey work draft --run …` does the same with a program.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ async def draft(task: covey.Assignment) -> str:
 
 
 async def check(task: covey.Assignment) -> str | covey.Failure:
-    """Stand for a model that checks. What it returns is handed in; a Failure says why there is nothing."""
+    """Stand for a model that checks. The returned text is the result; a Failure says why there is none."""
     if "tabs" in task.text:
         return covey.Failure("we do not use tabs")
     return task.text
@@ -43,7 +43,7 @@ STAGES: dict[str, Callable[[covey.Assignment], Awaitable[covey.Failure | str]]] 
 
 
 async def through(lead: covey.Member, item: str) -> str:
-    """Take one item through all stages, and return what became of it."""
+    """Take one item through all stages and return a line about its outcome."""
     text = item
     for stage in STAGES:
         task = await lead.delegate(stage, text, scope=item.replace(" ", "-"))
@@ -55,9 +55,9 @@ async def through(lead: covey.Member, item: str) -> str:
 
 
 async def pipeline(folder: Path) -> None:
-    """Put the stages on duty, send all items through, and let the stages go."""
+    """Put the stages on duty, send all items through, and stop the stages."""
     async with covey.open(f"sqlite:{folder}/covey.db") as space:
-        # One task at a time for each stage; what comes on top waits in its turn.
+        # Each stage works on one task at a time; further tasks wait in its queue.
         members = {name: await space.join(name, card=covey.Card(quota=1)) for name in STAGES}
         workers = [members[name].worker(handler) for name, handler in STAGES.items()]
         lead = await space.join("lead")

@@ -1,9 +1,9 @@
-"""Review pair: an author writes, a reviewer approves or says what is wrong, until it is good or the rounds are used up.
+"""Review pair: an author writes and a reviewer approves or names a fault, until they agree or the rounds are used up.
 
     python examples/review_pair.py
 
-Each round is a request for an approval: a question that has to be decided, once. All rounds are in one scope, whose
-gate opens when nothing in it is owed: that is the commit step. The two could be in different processes, or restarted
+Each round is a request for an approval: a question that is decided once. All rounds are in one scope. Its gate opens
+when nothing in the scope is owed: that is the commit step. The two agents could run in different processes, or restart
 between rounds.
 """
 
@@ -18,7 +18,7 @@ ROUNDS = 5
 
 
 def write(draft: str, complaint: str) -> str:
-    """Stand for the author's model. A real call goes here, with the draft so far and what is wrong with it."""
+    """Stand for the author's model. A real call goes here, with the draft so far and the reviewer's complaint."""
     if not draft:
         return "def parse(text): return text.split(',')"
     if "empty" in complaint:
@@ -27,24 +27,24 @@ def write(draft: str, complaint: str) -> str:
 
 
 def judge(draft: str) -> str:
-    """Stand for the reviewer's model. A real call goes here; return what is wrong, or nothing."""
+    """Stand for the reviewer's model. A real call goes here. Return the fault, or an empty text if there is none."""
     if "if text" not in draft:
         return "an empty text should give an empty list"
     return "" if "->" in draft else "the types are missing"
 
 
 async def review(reviewer: covey.Member) -> None:
-    """Decide on each draft that comes, for ever."""
+    """Decide on each draft that arrives, until cancelled."""
     async for request in reviewer.inbox:
         if complaint := judge(request.text):
             await request.reject(complaint)
         else:
             await request.approve("good")
-        await request.archive()  # decided, and put away: nothing is owed any more
+        await request.archive()  # decided and archived: nothing is owed any more
 
 
 async def author(me: covey.Member) -> bool:
-    """Write until it is approved; at most so many rounds."""
+    """Write until the reviewer approves, for at most ROUNDS rounds. Return True if the draft is approved."""
     draft = complaint = ""
     for number in range(1, ROUNDS + 1):
         draft = write(draft, complaint)
@@ -58,7 +58,7 @@ async def author(me: covey.Member) -> bool:
 
 
 async def review_pair(folder: Path) -> None:
-    """Let the two work until they agree, and ask the gate."""
+    """Let the two work until they agree, and check the gate."""
     async with covey.open(f"sqlite:{folder}/covey.db") as space:
         me, reviewer = await space.join("author"), await space.join("reviewer")
         reviewing = asyncio.create_task(review(reviewer))

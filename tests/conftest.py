@@ -1,6 +1,6 @@
-"""How tests run here: coroutine tests on a fresh event loop each, and no silent skips in CI.
+"""Configuration of the test run: each coroutine test gets a fresh event loop, and CI allows no silent skips.
 
-A test may be `async def`, also under hypothesis' `@given`. Fixtures are plain functions: what has an async
+A test may be `async def`, also under hypothesis' `@given`. Fixtures are plain functions: a resource with an async
 lifetime is opened by the test itself, with `async with`.
 """
 
@@ -19,14 +19,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No verdict depends on the machine's pace: hypothesis limits the time of an example, and of drawing one, otherwise.
+# Results must not depend on the speed of the machine. By default, hypothesis limits the time of an example and of
+# drawing one.
 settings.register_profile("covey", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("covey")
 
-# What the processes that contracts start need is imported once, and not by each anew.
+# The fork server imports these modules once. Otherwise each process that the contracts start would import them.
 set_forkserver_preload(
     [
-        "covey.testing.worker",
+        "covey.testing.workers",
         "tests.contracts.files_space",
         "tests.contracts.nats_space",
         "tests.contracts.one_machine",
@@ -35,7 +36,7 @@ set_forkserver_preload(
     ]
 )
 
-# Where the tests run in the background, a shell lets them ignore Ctrl-C, and what they start would inherit that.
+# A shell makes background jobs ignore Ctrl-C, and the processes that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -45,22 +46,24 @@ LONG = (
     "tests/acceptance/test_nats_faults.py",
     "tests/properties/test_transfer_stories.py",
     "tests/attention/test_hostile_bodies.py",
-    "tests/surfaces/test_transfer_kills.py",
-    "tests/surfaces/test_operate_kills.py",
+    "tests/surfaces/cli/operation/test_transfer_kills.py",
+    "tests/surfaces/cli/operation/test_backup_kills.py",
     "tests/scenarios/test_files_kills.py",
 )
-"""Files that take much longer than others with as many tests."""
+"""Files that take much longer than other files with as many tests."""
 
 
 MEMORY = "/dev/shm"
 ROOM = 8 << 30
-"""How much of it has to be free: several times what a run needs."""
+"""Free bytes that the folder must have: several times the need of a run."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the folders of tests be in memory where there is plenty, which saves a third of their time. What is killed in
-    them can't tell; `make chaos` stays on the disk. With --basetemp they are elsewhere, and stay."""
+    """Put the temporary folders of tests into memory if enough is free, which saves a third of their time.
+
+    Killed processes behave alike in both places. `make chaos` stays on the disk, and --basetemp is respected.
+    """
     if config.option.basetemp is None and config.option.markexpr != "chaos" and has_room():
         config.option.basetemp = folder = tempfile.mkdtemp(prefix="covey-tests-", dir=MEMORY)
         config.add_cleanup(functools.partial(shutil.rmtree, folder, ignore_errors=True))
@@ -75,7 +78,7 @@ def has_room() -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long, so that all workers are busy until nearly the end."""
+    """Run long files first, so that all workers are busy until nearly the end."""
     counts = Counter(_file(item) for item in items)
     items.sort(key=lambda item: (_file(item) not in LONG, -counts[_file(item)]))
 
@@ -90,7 +93,7 @@ async def _no_items() -> AsyncGenerator[None]:
 
 
 CLOSING = type(_no_items().aclose())
-"""What the event loop runs for an async generator that the garbage collector found: nobody's task left behind."""
+"""Type of the coroutine by which the event loop closes a garbage-collected async generator. No test left it behind."""
 
 CoroutineTest = Callable[..., Coroutine[Any, Any, None]]
 
@@ -139,7 +142,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 
 def fail_if_skipped_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """Under CI=true a skip is a failure: what is never run there is never run."""
+    """Turn a skip into a failure under CI=true, because a test that CI skips is never run."""
     if report.skipped and os.environ.get("CI") == "true":
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         report.outcome = "failed"

@@ -1,8 +1,8 @@
-"""What was reported of something long."""
+"""Progress reports of a long operation, recorded."""
 
 
 class Reports(list[tuple[str, int, int | None]]):
-    """`Report` that keeps everything."""
+    """A `Report` callback that records every call."""
 
     def __call__(self, what: str, done: int, total: int | None) -> None:
         self.append((what, done, total))

@@ -21,7 +21,7 @@ class Requirement:
 
 
 def read_manifest(path: Path) -> Mapping[str, Requirement]:
-    """Return the requirements of a manifest by id; one that is listed twice is an error."""
+    """Return the requirements of a manifest by id. Raise ValueError if an id is listed twice."""
     manifest: dict[str, Requirement] = {}
     for entry in tomllib.loads(path.read_text(encoding="utf-8"))["requirement"]:
         requirement = Requirement(**entry)

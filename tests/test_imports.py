@@ -16,12 +16,14 @@ from typing import Any, Final
 
 import pytest
 
+pytestmark = pytest.mark.requirement("house.imports")
+
 REPOSITORY: Final = Path(__file__).parents[1]
 ROOT: Final = "covey"
 """The public face. It loads its names late, and is for users of the package alone."""
 
 ENTRY: Final = re.compile(r'"[^"]+ -> [^"]+"')
-"""An import that import-linter is told to ignore."""
+"""An import that the configuration tells import-linter to ignore."""
 
 
 @cache
@@ -37,7 +39,7 @@ def read_modules() -> Mapping[str, ast.Module]:
 
 
 def names_root(tree: ast.Module) -> bool:
-    """Tell whether a module imports the root package: `import covey`, `from covey import …`, or `import covey.x`,
+    """Return whether a module imports the root package: `import covey`, `from covey import …`, or `import covey.x`,
     which binds the name `covey`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == ROOT:
@@ -69,8 +71,9 @@ def targets(tree: ast.Module, known: Set[str]) -> Iterator[str]:
 
 
 def find_cycle(modules: Mapping[str, ast.Module]) -> Sequence[str]:
-    """Return modules that import each other in a circle, the first one again at the end; nothing if there are none."""
-    # The root package is no target: another rule keeps everybody from importing it.
+    """Return modules that import each other in a circle, with the first one repeated at the end; empty if there is
+    none."""
+    # The root package is not a target: another rule keeps every module from importing it.
     known = set(modules) - {ROOT}
     try:
         TopologicalSorter({name: {*targets(tree, known)} - {name} for name, tree in modules.items()}).prepare()
@@ -116,7 +119,7 @@ def test_an_import_of_the_root_package_is_found(statement: str) -> None:
 
 
 @pytest.mark.parametrize("statement", ["import covey.ports as ports", "from covey.ports import store", "import coveys"])
-def test_an_import_of_a_module_is_none_of_the_root_package(statement: str) -> None:
+def test_an_import_of_a_submodule_is_no_import_of_the_root_package(statement: str) -> None:
     assert not names_root(ast.parse(statement))
 
 
@@ -141,3 +144,12 @@ def test_a_circle_is_found_however_its_modules_are_loaded(source: str) -> None:
 def test_an_ignored_import_without_a_comment_is_found() -> None:
     bare = 'ignore_imports = [\n    "a -> b", # because\n    "c -> d",\n    # because\n    "e -> f",\n]'
     assert unexplained(bare) == ['"c -> d"']
+
+
+def test_a_class_name_is_defined_once() -> None:
+    homes: dict[str, list[str]] = {}
+    for module, tree in read_modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}

@@ -1,4 +1,4 @@
-"""The manifest and the tests agree, in both directions; and the check that says so can fail."""
+"""Agreement between the manifest and the tests, in both directions. The check itself is shown to fail."""
 
 from pathlib import Path
 

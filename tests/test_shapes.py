@@ -11,18 +11,15 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post
+from covey.core.channels.post import Binding, Post
+from covey.core.coroutine import finish
 from covey.core.directory.card import Agent
 from covey.core.directory.session import Session
-from covey.core.directory.token import Token
-from covey.core.drive import finish
+from covey.core.formats.export import decode_record, encode_record, kind_of
 from covey.core.formats.portable import FiledMessage, NumberedAgent, Record
-from covey.core.formats.portable_json import decode_record, encode_record, kind_of
-from covey.core.identity import THE_SPACE
-from covey.core.ids import delivery_message, ticket_id
+from covey.core.identity import THE_SPACE, Token
 from covey.core.json import Json
-from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.draft import Draft, compose
 from covey.core.ledger.event import Event
 from covey.core.ledger.message import Kind, Message
@@ -30,6 +27,7 @@ from covey.core.ledger.offer import Offer
 from covey.core.ledger.ticket import Ticket
 from covey.core.ledger.waits import Wait
 from covey.core.ledger.wire import FIELDS, decode, encode, encode_object
+from covey.core.names import delivery_message, ticket_id
 from covey.core.storms.budget import Tree
 from covey.core.storms.flow import Flow
 from covey.core.work.run import Run
@@ -37,30 +35,32 @@ from covey.core.work.task import Task
 from covey.ports.store import Transaction
 from covey.services.act import Act
 from covey.services.tasks.tasks import TaskView
-from covey.services.transfer.apply import apply
-from covey.surfaces.cli.sessions.document import run_document, session_document
-from covey.surfaces.cli.tasks.document import task_document
+from covey.services.transfer.imports import apply
+from covey.surfaces.cli.children.runs import run_document, session_document
+from covey.surfaces.cli.tasks.records import task_document
+from covey.surfaces.cli.views.debts import ticket_document
 from covey.surfaces.cli.views.documents import delivery_document, message_document
 from covey.surfaces.cli.views.events import event_document
-from covey.surfaces.cli.views.ticket_document import ticket_document
 from covey.testing.records import START, a_message, a_message_id
 from tests.core.filled import filled
 
 
 class Shape(NamedTuple):
-    """A kind of record, and what is true of it on purpose."""
+    """A kind of record, and its intended exceptions."""
 
     kind: type[Any]
     given_by_store: Collection[str] = ()
-    """Fields that a store sets by itself."""
+    """Fields that a store sets itself."""
     left_behind: Collection[str] | None = ()
-    """Fields that an export leaves out, because they mean something on their machine only. None where the records do
-    not travel at all."""
+    """Fields that an export leaves out because they only mean something on their machine.
+
+    None if an export has no such records.
+    """
 
 
 SHAPES: Final = (
     Shape(Message),
-    Shape(Delivery, given_by_store={"seq"}),
+    Shape(DeliveryRecord, given_by_store={"seq"}),
     Shape(Ticket),
     Shape(Task),
     Shape(Run, left_behind={"folder"}),
@@ -77,7 +77,7 @@ SHAPES: Final = (
 )
 Stored = (
     Message
-    | Delivery
+    | DeliveryRecord
     | Ticket
     | Task
     | Run
@@ -99,7 +99,7 @@ async def write(tx: Transaction, record: Stored) -> None:
     match record:
         case Message():
             await tx.messages.add(record, encode(record))
-        case Delivery():
+        case DeliveryRecord():
             await tx.deliveries.place(record)
         case Ticket():
             await tx.tickets.put(record)
@@ -130,11 +130,11 @@ async def write(tx: Transaction, record: Stored) -> None:
 
 
 async def read(tx: Transaction, record: Stored) -> Stored | None:
-    """Return the record that is stored in the place of one."""
+    """Return the stored record with the key of `record`."""
     match record:
         case Message():
             return await tx.messages.get(record.id)
-        case Delivery():
+        case DeliveryRecord():
             return await tx.deliveries.get(record.id)
         case Ticket():
             return await tx.tickets.get(record.id)
@@ -170,9 +170,9 @@ class Document(NamedTuple):
     kind: type[Any]
     make: Callable[[Any], Mapping[str, Json]]
     names: Mapping[str, str]
-    """The keys of fields that are named otherwise."""
+    """JSON keys of the fields whose key is not their name."""
     omitted: Mapping[str, str]
-    """The fields that no key shows, each with the reason."""
+    """Fields that no key shows, each with the reason."""
 
 
 def _name(of: Shape | Document) -> str:
@@ -183,13 +183,13 @@ EVERY_SHAPE: Final = pytest.mark.parametrize("shape", SHAPES, ids=_name)
 
 
 def record_of(kind: type[Any]) -> Any:
-    """Return a record with all its fields; ids that are made of other fields fit these."""
+    """Return a record with every field set. Ids that are derived from other fields match those fields."""
     record = filled(kind)
-    if kind in (Delivery, Post):
+    if kind in (DeliveryRecord, Post):
         return record._replace(message_id=delivery_message(record.id))
     if kind is Ticket:
         return record._replace(id=ticket_id(record.message_id, record.debtor))
-    if kind is Run:  # its thread is a conversation of the space, which has no fields of a foreign program
+    if kind is Run:  # the thread is a conversation of the space, which has no fields of a foreign program
         return record._replace(thread=record.thread._replace(more=""))
     return record
 
@@ -222,7 +222,7 @@ def test_every_field_survives_a_store(shape: Shape, engine: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.left_behind is not None], ids=_name)
-def test_every_field_survives_an_export_but_those_of_the_machine(shape: Shape) -> None:
+def test_every_field_survives_an_export_except_the_machine_specific_ones(shape: Shape) -> None:
     record = record_of(shape.kind)
     assert differing(record, _travelled(record)) == set(shape.left_behind or ())
 
@@ -282,7 +282,7 @@ _BOOKKEEPING: Final = "it only keeps the space from telling twice"
 DOCUMENTS: Final[Sequence[Document]] = (
     Document(Message, message_document, {"sender": "from", "hops_left": "ttl"}, {}),
     Document(
-        Delivery,
+        DeliveryRecord,
         delivery_document,
         {"id": "delivery", "inbox": "session", "grade": "evidence", "seen": "shown"},
         {
@@ -334,5 +334,5 @@ def test_the_json_of_a_message_is_its_wire_form_with_the_sender_beside_it() -> N
     assert wire["from"] == {"agent": shown["from"], "session": shown["from_session"], "grade": shown["grade"]}
 
 
-def test_the_json_of_a_message_has_every_key_also_where_the_wire_leaves_it_out() -> None:
+def test_the_json_of_a_message_has_every_key_even_if_the_wire_leaves_it_out() -> None:
     assert message_document(a_message()).keys() == message_document(filled(Message)).keys()

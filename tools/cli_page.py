@@ -9,7 +9,7 @@ from covey.core.ledger.wire import FIELDS
 from covey.surfaces.cli import exits
 from covey.surfaces.cli.catalogue import GROUPS, VERBS
 from covey.surfaces.cli.main import load, parser_of
-from covey.surfaces.cli.options.completing import Argument, arguments_of
+from covey.surfaces.cli.operation.completion import Argument, arguments_of
 from covey.surfaces.cli.topics import TOPICS
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "cli.md"
@@ -20,8 +20,9 @@ HEAD: Final = """\
 This page is made from the code by `python tools/cli_page.py`; a test compares them.
 
 `covey VERB …` acts on one space: the one that `--store` or `COVEY_STORE` names, else the nearest `.covey/covey.db` from
-the working directory upwards, else `~/.covey/covey.db`. Who acts is said by `--from` or `--agent`, by `COVEY_AGENT`, or
-by a session that joined. The token in `COVEY_TOKEN` proves it, and keeps a command to
+the working directory upwards, else `~/.covey/covey.db`. The acting agent is named by `--as`, by `COVEY_AGENT`, or by a
+session that joined. (`--from`, `--agent` and `--to` of earlier versions are still accepted.) The token in `COVEY_TOKEN`
+proves the agent, and keeps a command to
 [what its holder may do](../explanation/security.md#what-a-token-lets-its-holder-do). `covey help VERB` and
 `covey help TOPIC` tell the same in your terminal.
 
@@ -86,20 +87,19 @@ def page() -> str:
 
 
 def _section(verb: str) -> Iterator[str]:
-    module, arguments = load(verb), arguments_of(parser_of(verb))
+    loaded, arguments = load(verb), arguments_of(parser_of(verb))
     own = [argument for argument in arguments if not argument.is_common]
-    yield f"\n### covey {verb}\n\n{_markdown(getattr(module, 'DESCRIPTION', ''))}\n"
+    yield f"\n### covey {verb}\n\n{_markdown(loaded.description)}\n"
     yield f"\n```text\n{_wrapped(f'covey {verb}', [_usage(argument) for argument in own])}\n```\n"
     if own:
         yield "\n"
         yield from _table(own)
-    examples: str = getattr(module, "EXAMPLES", "")
-    if examples:
-        yield f"\n```text\n{inspect.cleandoc(examples.partition(chr(10))[2])}\n```\n"
+    if loaded.examples:
+        yield f"\n```text\n{inspect.cleandoc(loaded.examples.partition(chr(10))[2])}\n```\n"
 
 
 def _wrapped(command: str, words: Sequence[str]) -> str:
-    """Return a command with its words on lines that are not too long, none of them broken."""
+    """Return a command with its words on lines of limited length. No word is broken."""
     lines = [command]
     for word in words:
         if len(lines[-1]) + len(word) >= WIDTH:
@@ -109,7 +109,7 @@ def _wrapped(command: str, words: Sequence[str]) -> str:
 
 
 def _usage(argument: Argument) -> str:
-    """Return an argument as it stands on a command line."""
+    """Return an argument in the form of a usage line."""
     if not argument.flags:
         word = f"{argument.metavar} …" if argument.is_repeatable else argument.metavar
     else:
@@ -126,7 +126,7 @@ def _table(arguments: Sequence[Argument]) -> Iterator[str]:
 
 
 def _markdown(text: str) -> str:
-    """Return a description: paragraphs as they are, indented lines as a block."""
+    """Return a description as Markdown: paragraphs unchanged, indented lines as a block."""
     lines: list[str] = []
     is_block = False
     for line in text.splitlines():

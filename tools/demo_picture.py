@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 PICTURE: Final = Path(__file__).parent.parent / "docs" / "images" / "demo.svg"
 PROMPT: Final = "$ covey demo"
 SHOWN: Final = ("3. ", "4. ", "What the ledger says")
-"""The parts that the picture has: a whole run would be too tall for a page. What is left out is a line with dots."""
+"""The parts in the picture: a whole run would be too tall for a page. A line with dots stands for omitted parts."""
 
 COLUMNS, ROWS = 80, 24
 LIMIT_S: Final = 60.0
@@ -42,7 +42,7 @@ STYLE: Final = """
 
 
 class Run(NamedTuple):
-    """Letters of one look, and the column where they begin."""
+    """Letters in one style, and the column of the first."""
 
     column: int
     text: str
@@ -50,10 +50,10 @@ class Run(NamedTuple):
 
 
 def recorded() -> str:
-    """Run the demo in a terminal of 80 columns; return what it wrote there, colours included."""
+    """Run the demo in a terminal of 80 columns. Return its output, including colours."""
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    scripts = Path(sys.executable).parent  # with `covey` on the path, as somebody has it who installed it
+    scripts = Path(sys.executable).parent  # with `covey` on the path, as after an installation
     path = os.pathsep.join((str(scripts), os.environ["PATH"]))
     environment = {"PATH": path, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
     with subprocess.Popen([scripts / "covey", "demo"], stdout=slave, stderr=slave, env=environment) as demo:
@@ -66,13 +66,13 @@ def recorded() -> str:
 
 
 def _chunks(master: int) -> Iterator[bytes]:
-    with contextlib.suppress(OSError):  # how Linux tells that the other side of a terminal is gone
+    with contextlib.suppress(OSError):  # Linux reports the closed side of a terminal in this way
         while chunk := os.read(master, 65_536):
             yield chunk
 
 
 def excerpt(lines: Sequence[str]) -> Sequence[str]:
-    """Return the opening and the parts that are shown, with dots for what lies between."""
+    """Return the opening and the shown parts, with dots between them."""
     parts: list[list[str]] = [[]]
     for line in lines:
         if _CODES.sub("", line).startswith("── "):
@@ -85,7 +85,7 @@ def excerpt(lines: Sequence[str]) -> Sequence[str]:
 
 
 def runs(line: str) -> Iterator[Run]:
-    """Go through the pieces of a line that look alike."""
+    """Yield the pieces of a line, each in one style."""
     column, classes = 0, ""
     pieces = _CODES.split(line)
     for n, piece in enumerate(pieces):
@@ -97,8 +97,8 @@ def runs(line: str) -> Iterator[Run]:
             column += len(piece)
 
 
-def picture(lines: Sequence[str]) -> str:
-    """Return lines of a terminal as an SVG that follows the reader's light or dark taste."""
+def picture(lines: Sequence[str], title: str = "A run of covey demo") -> str:
+    """Return the lines of a terminal as an SVG that follows the reader's light or dark theme."""
     width, height = round(COLUMNS * CELL + 2 * EDGE), LEADING * len(lines) + 2 * EDGE
     texts = [
         _text(run, EDGE + LEADING * (n + 1) - 6)
@@ -106,7 +106,6 @@ def picture(lines: Sequence[str]) -> str:
         for run in runs(line)
         if run.text.strip()
     ]
-    title = "A run of covey demo"
     return "\n".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">',
@@ -124,13 +123,13 @@ def _text(run: Run, y: int) -> str:
     x = EDGE + CELL * (run.column + len(run.text) - len(stripped))
     letters = stripped.rstrip(" ")
     look = f' class="{run.classes}"' if run.classes else ""
-    # With its length given, each piece keeps its columns in whatever font the reader has.
+    # With a given length, each piece keeps its columns in any font.
     size = f'textLength="{CELL * len(letters):.1f}" lengthAdjust="spacingAndGlyphs"'
     return f'<text x="{x:.1f}" y="{y}" xml:space="preserve" {size}{look}>{escape(letters)}</text>'
 
 
 def main() -> None:
-    """Record, choose, draw."""
+    """Record the demo, choose the parts, and draw the picture."""
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     PICTURE.write_text(picture(excerpt(recorded().splitlines())), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Run the contracts and write what they say of each engine into the README: `python -m tools.engines_page`."""
+"""Run the contracts and write their results into docs/reference/engines.md: `python -m tools.engines_page`."""
 
 import json
 import os
@@ -10,19 +10,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.engines import connect_inline, parse_store_url
 from covey.ports.store import Capabilities, Survives
 from covey.testing import contracts
 from tests.contracts.engines import SERVERS, URLS
 
 ROOT: Final = Path(__file__).parent.parent
-README: Final = ROOT / "README.md"
+PAGE: Final = ROOT / "docs" / "reference" / "engines.md"
 START: Final = "<!-- engines:start -->\n"
 END: Final = "<!-- engines:end -->\n"
 
 Held = Mapping[str, Mapping[str, Mapping[str, int]]]
-"""By contract, then by engine: how many sentences it has, and how many hold."""
+"""By contract, then by engine: the number of sentences, and of those that hold."""
 
 
 SURVIVES: Final[Mapping[Survives, str]] = {
@@ -34,7 +34,7 @@ SURVIVES: Final[Mapping[Survives, str]] = {
 
 
 def table(held: Held) -> str:
-    """Return the table: what each engine declares, then how many sentences of each contract hold on it."""
+    """Return the table: the declared capabilities of each engine, then the sentences of each contract that hold."""
     lines = [["", *URLS], ["---"] * (len(URLS) + 1), *declared()]
     for contract in contracts.__all__:
         if contract in held:
@@ -43,7 +43,7 @@ def table(held: Held) -> str:
 
 
 def declared() -> Iterable[list[str]]:
-    """Return the lines about what engines declare."""
+    """Yield the lines about declared capabilities."""
     engines = [capabilities(engine) for engine in URLS]
     yield ["*an accepted message survives*", *(SURVIVES[engine.survives] for engine in engines)]
     yield ["*several processes share it*", *("yes" if engine.shared else "no" for engine in engines)]
@@ -51,20 +51,20 @@ def declared() -> Iterable[list[str]]:
 
 
 def cell(held: Mapping[str, int] | None) -> str:
-    """Return how many sentences hold; a dash where the contract is not for that engine."""
+    """Return the number of sentences that hold; a dash if the contract does not apply to that engine."""
     if held is None:
         return "–"
     return str(held["held"]) if held["held"] == held["sentences"] else f"{held['held']} of {held['sentences']}"
 
 
 def title(contract: str) -> str:
-    """Return what a contract is about, as words."""
+    """Return the name of a contract as words."""
     words = contract.removesuffix("Contract")
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in words).strip()
 
 
 def capabilities(engine: str) -> Capabilities:
-    """Return what an engine declares."""
+    """Return the declared capabilities of an engine."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         start = SERVERS.get(engine)
         server = stack.enter_context(start(Path(folder) / "server")).url if start else ""
@@ -76,19 +76,19 @@ def capabilities(engine: str) -> Capabilities:
 
 
 def written(page: str, made: str) -> str:
-    """Return the README with the table in its place."""
+    """Return the page with the table in its place."""
     before, rest = page.split(START)
     return before + START + made + END + rest.split(END)[1]
 
 
 def main() -> int:
-    """Run the contracts, with what else pytest is told, and write the table."""
+    """Run the contracts, passing arguments on to pytest, and write the table."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         tests = [sys.executable, "-m", "pytest", "tests/contracts", "-q", "-p", "tests.contracts.report", *sys.argv[1:]]
         done = subprocess.run(tests, cwd=ROOT, env={**os.environ, "COVEY_CONTRACT_REPORT": str(report)}, check=False)
         made = table(json.loads(report.read_text()))
-    README.write_text(written(README.read_text(encoding="utf-8"), made), encoding="utf-8")
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
     return done.returncode
 
 

@@ -70,7 +70,7 @@ def page() -> str:
 
 
 def leaves(branch: type[CoveyError]) -> Iterator[type[CoveyError]]:
-    """Go through the errors under a branch: those of the core in the order of the tree, then the adapters' own."""
+    """Yield the errors under a branch: those of the core in the order of the tree, then those of the adapters."""
     for error in sorted(branch.__subclasses__(), key=_home):
         if error.__module__.startswith(("covey.core.", "covey.adapters.")):
             yield error
@@ -78,12 +78,12 @@ def leaves(branch: type[CoveyError]) -> Iterator[type[CoveyError]]:
 
 
 def _home(error: type[CoveyError]) -> str:
-    """Return where an error is defined; the core comes first."""
+    """Return the module that defines an error; "" for the core, which sorts first."""
     return "" if error.__module__ == errors.__name__ else error.__module__
 
 
 def _import_adapters() -> None:
-    """Make the errors of all adapters known."""
+    """Import all adapters, so that their errors are known."""
     for module in walk_packages(adapters.__path__, f"{adapters.__name__}."):
         import_module(module.name)
 
@@ -98,7 +98,7 @@ def _row(error: type[CoveyError], meanings: Mapping[str, str]) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a line of the tree as a sentence, without its hints on retrying: they have a column."""
+    """Return a line of the tree as a sentence, without its hint on retrying, which has a column."""
     text = re.sub(r" \(retry.*\)$", "", text).rstrip(".")
     return f"{text[0].upper()}{text[1:]}."
 

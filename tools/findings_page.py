@@ -17,8 +17,8 @@ space](../how-to/doctor.md) has the everyday use.
 
 Codes are stable: programs may depend on them. An **error** means that something does not work, or that accepted
 messages are in danger. A **warning** stays until a person acts, but nothing is lost. A **notice** is repaired by the
-next program that is active in the space; until then nothing depends on it. If the last column is empty,
-`covey doctor --fix` can do nothing.
+next program that is active in the space; until then nothing depends on it. A **remark** is no fault: the space is
+healthy, but a person may want to act. If the last column is empty, `covey doctor --fix` can do nothing.
 """
 
 

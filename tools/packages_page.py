@@ -20,11 +20,11 @@ DEEPEST: Final = 2
 SHOWN: Final = frozenset(
     {"core", "ports", "disk", "services", "adapters", "engines", "toolkits", "runtime", "surfaces"}
 )
-"""The top-level packages in the picture. Single modules and what tests use are left out."""
+"""The top-level packages in the picture. Single modules and packages for tests are left out."""
 
 
 def imports() -> Mapping[str, Set[str]]:
-    """Return for each top-level package those that it imports, early or late."""
+    """Return the imports among the top-level packages, at module level and in functions."""
     found: dict[str, set[str]] = {name: set() for name in SHOWN}
     for path in SOURCE.rglob("*.py"):
         package = path.relative_to(SOURCE).parts[0]
@@ -42,7 +42,7 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 def reduced(edges: Mapping[str, Set[str]]) -> Mapping[str, Set[str]]:
-    """Return the edges without those that other edges already lead along."""
+    """Return the edges without those that are implied by other edges."""
     behind: dict[str, set[str]] = {}
     for name in TopologicalSorter(edges).static_order():
         behind[name] = set(edges[name]).union(*(behind[other] for other in edges[name]))
@@ -78,7 +78,7 @@ def _sentence(folder: Path) -> str:
 
 
 def written(page: str) -> str:
-    """Return the page with what the code says now."""
+    """Return the page with the picture and the table of the current code."""
     before, _, rest = page.partition(START)
     after = rest.partition(END)[2]
     return f"{before}{START}\n{picture()}\n{table()}\n{END}{after}"

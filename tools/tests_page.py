@@ -37,7 +37,7 @@ def _path(module: str) -> str:
 
 
 def tests_of() -> Mapping[str, Sequence[str]]:
-    """Return for each module the tests that import it, those about the fewest modules first."""
+    """Return the tests that import each module. Tests that import the fewest modules come first."""
     known = set(modules())
     found: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     for path in TESTS.rglob("test_*.py"):
@@ -59,7 +59,7 @@ def _cell(tests: Sequence[str]) -> str:
 
 
 def written(page: str) -> str:
-    """Return the page with the index of now."""
+    """Return the page with the current index."""
     return f"{page.partition(START)[0]}{START}\n| module | tests |\n|---|---|\n{index()}"
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.schemas import size
-from covey.toolkits.tool import Form, Tool, Toolkit
+from covey.toolkits.tool import ParameterType, Tool, Toolkit
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "toolkits.md"
 
@@ -27,15 +27,15 @@ wrong and what is possible; nothing is done then.
 """
 
 FORMS: Final = {
-    Form.TEXT: "text",
-    Form.WHOLE: "whole number",
-    Form.NUMBER: "number",
-    Form.FLAG: "true or false",
-    Form.TEXTS: "list of texts",
-    Form.OBJECT: "object",
-    Form.OBJECTS: "list of objects",
-    Form.MESSAGE: "number or id of a message",
-    Form.MESSAGES: "list of numbers or ids",
+    ParameterType.TEXT: "text",
+    ParameterType.WHOLE: "whole number",
+    ParameterType.NUMBER: "number",
+    ParameterType.FLAG: "true or false",
+    ParameterType.TEXTS: "list of texts",
+    ParameterType.OBJECT: "object",
+    ParameterType.OBJECTS: "list of objects",
+    ParameterType.MESSAGE: "number or id of a message",
+    ParameterType.MESSAGES: "list of numbers or ids",
 }
 
 

@@ -8,8 +8,8 @@ from covey.core.store_url import StoreUrl
 
 def carriers(stream: TextIO):
     """Return a factory of channel adapters, which write to the stream or post to the channel's URL."""
-    from covey.adapters.console import ConsoleChannel
-    from covey.adapters.webhook import WebhookChannel
+    from covey.adapters.channels.console import ConsoleChannel
+    from covey.adapters.channels.webhook import WebhookChannel
     from covey.core.channels.channel import ChannelConfig, ChannelKind
 
     def carrier(config: ChannelConfig):
@@ -21,7 +21,7 @@ def carriers(stream: TextIO):
 
 def whole_file(file: str, *, replace: bool):
     """Open a file that appears under its name only when it is complete."""
-    from covey.adapters.archive.files import whole_file as new
+    from covey.adapters.archive.complete_files import whole_file as new
 
     return new(file, replace=replace)
 
@@ -44,14 +44,14 @@ def launcher():
 
 def new_nats_key():
     """Create a key pair for a user of a NATS server."""
-    from covey.adapters.nats.client.keys import new_key
+    from covey.adapters.nats.client.settings import new_key
 
     return new_key()
 
 
 def public_nats_key(file: str) -> str:
     """Return the public key for the seed in a file."""
-    from covey.adapters.nats.client.keys import public_key
+    from covey.adapters.nats.client.settings import public_key
 
     return public_key("key file", file)
 

@@ -7,5 +7,5 @@ from tests.chaos.rampage import rampage
 
 @pytest.mark.timeout(180)
 @pytest.mark.requirement("ledger.states")
-def test_twenty_five_kills_lose_double_and_confuse_nothing() -> None:
+def test_twenty_five_kills_lose_duplicate_and_mix_up_nothing() -> None:
     rampage(25, rounds=1)

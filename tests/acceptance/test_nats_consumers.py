@@ -1,4 +1,4 @@
-"""Consumers on several machines: who is killed holds nothing back, and who claims is the only one."""
+"""Consumers on several machines: a killed consumer holds nothing back, and each task has one taker."""
 
 import json
 from collections.abc import Generator
@@ -24,9 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[NatsServer]:
         yield running
 
 
-async def test_what_was_offered_to_a_consumer_that_died_is_offered_to_the_next(
-    server: NatsServer, tmp_path: Path
-) -> None:
+async def test_a_delivery_offered_to_a_dead_consumer_is_offered_to_the_next(server: NatsServer, tmp_path: Path) -> None:
     here, there = (f"{server.url}/killed?cache={tmp_path / machine}" for machine in ("here", "there"))
     async with covey.open(there) as space:
         ann = await space.join("ann")
@@ -40,7 +38,7 @@ async def test_what_was_offered_to_a_consumer_that_died_is_offered_to_the_next(
         assert held == {"offered": [asked.message_id], "task": task.id}
         with consumer("hold", here) as second:
             assert json.loads(said(second)) == held
-            # Who opens the space sees everything that there is; who has it open, when its record has come.
+            # A space sees all records when it is opened. An open space sees a record when it arrives.
             async with covey.open(there) as now:
                 (debt,) = await now.services.dialogue.owed_by(AgentName("bob"))
                 assert debt.message_id == asked.message_id

@@ -1,4 +1,7 @@
-"""A process that dies between any two steps of a commit on NATS: what the log has counts, once, on every machine."""
+"""A process that dies between any two steps of a commit on NATS.
+
+The log decides: its records apply once on every machine.
+"""
 
 import signal
 import subprocess
@@ -11,9 +14,8 @@ import pytest
 from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.core.directory.card import Card
 from covey.core.identity import Identity
-from covey.core.ids import MessageId
 from covey.core.ledger.event import Action
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 from covey.engines import connect_inline, parse_store_url
 from covey.ports.ledger import EventFilter
 from covey.ports.store import Transaction
@@ -51,13 +53,13 @@ class Space:
         return f"{self._place}?cache={self._folder / name}"
 
     def dies(self, step: str, machine: str, message_id: str = ASKED) -> None:
-        """Have a process on a machine die at a step."""
+        """Run a process on a machine that dies at a step."""
         words = ["-m", "tests.chaos.nats_step", step, machine, message_id]
         ended = subprocess.run([sys.executable, *words], cwd=ROOT, timeout=LIMIT_S, capture_output=True, check=False)
         assert ended.returncode == -signal.SIGKILL, f"it was not killed: {ended}"
 
     def copies(self, machine: str, message_id: str = ASKED) -> int:
-        """Return how many copies of a message a machine has after a look at the log."""
+        """Return the number of copies of a message on a machine that has read the log."""
 
         async def look(tx: Transaction) -> int:
             copies = await tx.deliveries.of_message(MessageId(message_id))
@@ -71,7 +73,7 @@ class Space:
             finish(ports.close())
 
     def judge(self, *, is_there: bool) -> None:
-        """Look at it from everywhere, send again, and look again."""
+        """Check the message from every machine, send it again, and check once more."""
         for machine in (self.there, self.here):
             assert self.copies(machine) == int(is_there)
         for machine in (self.here, self.there):
@@ -99,14 +101,14 @@ def space(server: NatsServer, tmp_path: Path, request: pytest.FixtureRequest) ->
 
 
 @pytest.mark.parametrize("step", SENDING)
-def test_it_is_there_if_it_was_published(space: Space, step: str) -> None:
+def test_a_message_exists_if_it_was_published(space: Space, step: str) -> None:
     brought_up(space.here)
     space.dies(step, space.here)
     space.judge(is_there=step != "before it is published")
 
 
 @pytest.mark.parametrize("step", TAKING_IN)
-def test_what_others_did_is_taken_in_once(space: Space, step: str) -> None:
+def test_records_of_other_machines_are_applied_once(space: Space, step: str) -> None:
     send(space.here, OTHERS[0])
     for message_id in OTHERS[1:]:
         send(space.there, message_id)
@@ -116,7 +118,7 @@ def test_what_others_did_is_taken_in_once(space: Space, step: str) -> None:
 
 
 @pytest.mark.parametrize("step", KEEPING)
-def test_a_snapshot_is_kept_or_it_is_not(space: Space, step: str) -> None:
+def test_a_snapshot_is_kept_completely_or_not_at_all(space: Space, step: str) -> None:
     for message_id in OTHERS[:2]:
         send(space.there, message_id)
         keep(space.there)
@@ -129,7 +131,7 @@ def test_a_snapshot_is_kept_or_it_is_not(space: Space, step: str) -> None:
 
 
 @pytest.mark.parametrize("step", BEGINNING)
-def test_a_machine_begins_with_a_snapshot_or_has_nothing_yet(space: Space, step: str) -> None:
+def test_a_machine_starts_from_a_snapshot_or_has_nothing_yet(space: Space, step: str) -> None:
     for message_id in OTHERS[:3]:
         send(space.there, message_id)
         keep(space.there)

@@ -23,7 +23,7 @@ LIMIT_S = 120.0
 
 
 class Feature(NamedTuple):
-    """Something that needs an extra, and how to use it from the command line."""
+    """A feature that needs an extra, with the command line that uses it."""
 
     extra: str
     words: Sequence[str]
@@ -33,7 +33,7 @@ FEATURES: Sequence[Feature] = (
     Feature("mcp", ("mcp",)),
     Feature("nats", ("nats", "permissions", "coder", "--space", "team")),
 )
-"""One for each extra at least. A server ends at once where its input is empty, as it is here."""
+"""At least one for each extra. A server ends at once if its input is empty, as it is here."""
 
 IMPORT_ALL = """
 import importlib, pkgutil, covey
@@ -44,11 +44,11 @@ for module in pkgutil.walk_packages(covey.__path__, "covey."):
 import covey.surfaces.mcp.verb
 print(covey.__file__)
 """
-"""Loads every module but those that are for tests of adapters, which need pytest, and those that need an extra."""
+"""Imports every module except those for tests of adapters, which need pytest, and those that need an extra."""
 
 
 class Environment:
-    """A virtual environment with nothing in it but what was installed here, and a folder to work in."""
+    """A virtual environment that contains only the installed wheel and its dependencies, and a folder to work in."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "env"
@@ -57,28 +57,28 @@ class Environment:
         venv.create(self.folder, with_pip=False)
 
     def pip(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run the pip that runs these tests on this environment."""
+        """Run the pip of the test environment on this environment."""
         own = ("--python", str(self.folder / "bin" / "python"), "--disable-pip-version-check", "--no-input")
         return _run([sys.executable, "-m", "pip", *own, *words], self.work, dict(os.environ))
 
     def run(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run an installed program. It sees nothing of the clone and nothing of this user's."""
+        """Run an installed program. It sees nothing of the clone and none of this user's settings."""
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.work), "LANG": "C.UTF-8"}
         return _run([str(self.folder / "bin" / program), *words], self.work, environment)
 
     def covey(self, *words: str) -> str:
-        """Run a command that must go well; return what it says."""
+        """Run a command that must succeed. Return its output."""
         done = self.run("covey", *words)
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
 
     def install(self, wheel: str) -> None:
-        """Install the wheel, and what it needs from the package index, in the versions that are developed with."""
+        """Install the wheel with its dependencies from the package index, in the versions used for development."""
         alone = self.pip("install", "--no-deps", "--no-index", wheel.partition("[")[0])
         assert alone.returncode == 0, alone.stderr
         done = self.pip("install", "--no-compile", "--constraint", str(ROOT / "constraints.txt"), wheel)
         if done.returncode != 0:
-            pytest.skip(f"what {wheel} needs can't be installed: {done.stderr.strip().splitlines()[-1]}")
+            pytest.skip(f"the dependencies of {wheel} can't be installed: {done.stderr.strip().splitlines()[-1]}")
 
 
 def _run(command: Sequence[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -162,7 +162,7 @@ def test_the_bare_wheel_needs_nothing_that_it_does_not_declare(bare: Environment
 
 @pytest.mark.requirement("operate.wheel")
 @pytest.mark.timeout(240)
-def test_what_needs_an_extra_names_it_and_works_with_it_alone(
+def test_a_feature_that_needs_an_extra_names_it_and_works_with_that_extra_alone(
     bare: Environment, wheel: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     for extra in EXTRAS:

@@ -1,4 +1,4 @@
-"""The short form of what `make chaos` does to workers."""
+"""The short form of the faults that `make chaos` causes on workers."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.chaos.duty_rampage import rampage
 
 @pytest.mark.timeout(180)
 @pytest.mark.requirement("mailbox.task.crash")
-def test_twenty_five_kills_lose_no_task_finish_none_twice_and_leave_nothing_behind() -> None:
+def test_twenty_five_kills_lose_no_task_finish_none_twice_and_leave_no_processes_behind() -> None:
     rampage(25)
 
 

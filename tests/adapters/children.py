@@ -1,4 +1,4 @@
-"""Child processes that say on a line of their own when they have got somewhere."""
+"""Child processes that report their progress, one line a step."""
 
 import os
 import select
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Child:
-    """A Python program in a process of its own; `LIMIT_S` bounds every wait for it."""
+    """A Python program in a separate process. `LIMIT_S` bounds every wait for it."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -24,7 +24,7 @@ class Child:
         return self._process.pid
 
     def line(self) -> str:
-        """Return the next line that it prints."""
+        """Return the next line that the child prints."""
         assert self._process.stdout is not None
         while b"\n" not in self._unread:
             ready, _, _ = select.select([self._process.stdout], [], [], LIMIT_S)
@@ -36,23 +36,23 @@ class Child:
         return line.decode()
 
     def say(self, line: str) -> None:
-        """Write a line to its standard input."""
+        """Write a line to the child's standard input."""
         assert self._process.stdin is not None
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
 
     def kill(self) -> None:
-        """Kill it with SIGKILL and wait until it is gone."""
+        """Kill the child with SIGKILL and wait until it is gone."""
         self._process.kill()
         self._process.wait(LIMIT_S)
 
     def kill_unreaped(self) -> None:
-        """Kill it and wait until it is dead, but leave it as a zombie."""
+        """Kill the child and wait until it is dead, but leave it as a zombie."""
         self._process.kill()
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
 
     def end(self) -> int:
-        """Close its standard input, wait for its end and return its exit code."""
+        """Close the child's standard input, wait for its end and return its exit code."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         return self._process.wait(LIMIT_S)
@@ -60,7 +60,7 @@ class Child:
 
 @contextmanager
 def child(program: str, *arguments: str) -> Generator[Child]:
-    """Run a program text; whatever happens, it is gone at the end."""
+    """Run a program text. The process is always gone at the end."""
     with subprocess.Popen(
         [sys.executable, "-u", "-c", program, *arguments],
         stdin=subprocess.PIPE,

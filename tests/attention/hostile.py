@@ -1,6 +1,6 @@
-"""Hostile texts: a grammar of what an agent could write to break out of its frame, and a fast, repeatable source of it.
+"""Hostile texts: a grammar of attempts to break out of the frame of a message, and a fast, repeatable generator.
 
-Each text has a word of its own in it, so that a test can tell whether what is legible stayed legible.
+Each text contains a unique word, so that a test can tell whether the legible part stayed legible.
 """
 
 from collections.abc import Iterator, Sequence
@@ -116,7 +116,7 @@ QUOTES = [
     "%s",
 ]
 BLANKS = [*"\u2800\u1680\u3000\u00a0\u2007\u205f\u3164\uffa0\U0001d159\ufffc•⁃", "", ""]
-"""What looks like nothing, or like a bullet, before a line that looks like structure."""
+"""Blank or bullet-like characters before a line that imitates structure."""
 PLAIN = [
     "the build is green",
     "a < b && c > d",
@@ -130,13 +130,13 @@ PLAIN = [
 
 
 class Grammar:
-    """Draws from the grammar, the same for the same seed."""
+    """A generator of texts from the grammar, deterministic for a seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
 
     def texts(self, count: int) -> Iterator[tuple[str, str]]:
-        """Go through hostile texts, each with the word that it must keep."""
+        """Yield hostile texts, each with the word that it must keep."""
         below = self._random.random
         for n in range(count):
             word = f"canary{n}x"
@@ -157,7 +157,7 @@ class Grammar:
         return "".join([self._one_of(part) for part in parts])
 
     def _with_hidden(self, text: str, word: str) -> str:
-        """Put hidden characters anywhere but into the word that must stay."""
+        """Insert hidden characters anywhere except into the word that must stay."""
         for _ in range(int(self._random.random() * 3)):
             place = int(self._random.random() * (len(text) + 1))
             changed = text[:place] + self._one_of(HIDDEN) + text[place:]

@@ -1,14 +1,13 @@
-"""Letters and what is pending, with sensible defaults: name what matters, leave the rest."""
+"""Letters and pending mail with defaults: a test gives only the fields that matter."""
 
 from datetime import UTC, datetime
 
-from covey.core.attention.pending import LeftOut, Letter, OtherAgent, Pending, Rank
+from covey.core.attention.pending import Letter, OmittedCounts, OtherAgent, Pending, SenderRank
 from covey.core.directory.card import Presence
 from covey.core.identity import Grade, Identity
-from covey.core.ids import OfferId, delivery_id
 from covey.core.ledger.message import Kind
 from covey.core.ledger.offer import Presentation
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.names import AgentName, OfferId, Scope, Subject, delivery_id
 from covey.testing.fakes import numbered_uuid
 from covey.testing.records import a_message_id
 
@@ -22,13 +21,13 @@ def a_letter(
     sender: str = "alice",
     grade: Grade = Grade.SESSION,
     kind: Kind = Kind.NOTIFY,
-    rank: Rank = Rank.PEER,
+    rank: SenderRank = SenderRank.PEER,
     length: int | None = None,
     scope: str | None = None,
     subject: str | None = None,
     correlation_id: str | None = None,
 ) -> Letter:
-    """Return a letter of alice's."""
+    """Return a letter from alice."""
     return Letter(
         number=number,
         message_id=a_message_id(number),
@@ -54,12 +53,12 @@ def another(name: str, status: str | None = None, description: str = "") -> Othe
 def pending_for_bob(
     *letters: Letter,
     others: tuple[OtherAgent, ...] = (),
-    left_out: LeftOut = LeftOut(),  # noqa: B008  (a value)
+    left_out: OmittedCounts = OmittedCounts(),  # noqa: B008  (a value)
     has_announced: bool = True,
     offer: int | None = 1,
     presentation: Presentation = Presentation.ONCE,
 ) -> Pending:
-    """Return what is pending for bob, by the offer of that number."""
+    """Return the pending letters of bob, with the offer of that number."""
     return Pending(
         AgentName("bob"),
         letters,

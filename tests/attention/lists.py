@@ -1,12 +1,12 @@
-"""Requests to models, as hypothesis draws them: every list is one that its provider takes."""
+"""Hypothesis strategies for requests to models. Each drawn list is valid for its provider."""
 
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from covey.core.injection.messages import Provider
+from covey.core.attention.provider_messages import Provider
 from covey.testing.models import Api, refusal_of, thinking_signature
-from covey.testing.models.openai_responses.memory import encrypted
+from covey.testing.models.openai_responses.items import encrypted
 
 WORDS = st.text("abc <>/#:é日\n", min_size=1, max_size=20).map(lambda text: f"w{text}w")
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
@@ -21,17 +21,17 @@ class Case(NamedTuple):
     tools: list[str]
     thinking: Any = None
     is_begun: bool = False
-    """Whether the list ends with the beginning of an answer."""
+    """True if the list ends with the beginning of an answer."""
 
     def refusal(self, messages: list[Any]) -> str | None:
-        """Say why the provider does not take the request with these messages; None where it does."""
+        """Return the reason why the provider refuses the request with these messages; None if it accepts."""
         api, key = _APIS[self.provider]
         refusal = refusal_of(api, {**self.body, key: messages})
         return None if refusal is None else refusal.message
 
     @property
     def wants_text(self) -> bool:
-        """Whether a call that the model did not make would be invalid."""
+        """True if a call that the model did not make would be invalid."""
         thinks = self.thinking is not None and self.thinking.get("type") != "disabled"
         return "broadcast" not in self.tools or thinks or self.is_begun
 
@@ -74,7 +74,7 @@ class _Anthropic:
         return [made] if self.thinks else []
 
     def calls(self) -> None:
-        """Let the model call tools, and answer all of them."""
+        """Let the model call tools, and answer all of the calls."""
         draw = self.draw
         ids = [f"toolu_{self._calls + n}" for n in range(draw(st.integers(1, 3)))]
         self._calls += len(ids)

@@ -1,7 +1,7 @@
-"""Strict readers of the renderings, written from their description and not from their code.
+"""Strict parsers of the renderings, written from their description and not from their code.
 
-Each takes a rendering apart or fails. `assert_harmless` says of a text that others wrote what a careless reader could
-still take for more than text.
+Each parser takes a rendering apart or fails. `assert_harmless` fails if a careless reader could take a foreign text for
+more than text.
 """
 
 import html
@@ -16,9 +16,9 @@ ATTRIBUTE = re.compile(r' ([a-z_]+)="([^"]*)"')
 TAG = re.compile(r"<(?:[^\W\d]|\s*[/!?|])")
 TURN = re.compile(r"[^\w\n]*(?:human|user|system|assistant|developer|operator)[^\w\n]{0,3}:", re.IGNORECASE)
 HEADING = re.compile(r"(?:\s|[^\w\x00-\x7f])*(?:#|```|~~~)")
-"""Also behind what looks like nothing, such as U+2800."""
+"""A heading or fence, also behind characters that look blank, such as U+2800."""
 MARKER = re.compile(r"\[(?:U\+[0-9A-F]{4,6}|\d+ hidden characters)\]")
-"""What stands for something hidden, and can be overlooked."""
+"""A marker that stands for a hidden character. A careless reader overlooks it."""
 
 COMPACT_HEAD = re.compile(r"#(\d+) (\w+) from (.+?) \((token|session|claimed|space)\) at (\S+)(.*)")
 
@@ -29,7 +29,7 @@ class Parsed(NamedTuple):
 
 
 def unframed(text: str) -> str:
-    """Return what stands in the frame."""
+    """Return the text inside the frame."""
     assert text.startswith(FRAME + "\n")
     assert text.endswith("\n</covey-mail>")
     assert text.count("<covey-mail") == text.count("</covey-mail") == 1
@@ -53,7 +53,7 @@ def parse_peers(block: str) -> tuple[list[Parsed], list[str]]:
 
 
 def parse_broadcast(block: str) -> dict[str, Any]:
-    """Return the result that a block of two lines tells of."""
+    """Return the result that a block of two lines contains."""
     title, document = block.split("\n")
     assert re.fullmatch(r"\[broadcast\] \d+ agent\(s\), \d+ message\(s\)", title)
     return json.loads(document)
@@ -83,7 +83,7 @@ def parse_compact(block: str) -> tuple[list[Parsed], list[str]]:
 
 
 def assert_harmless(text: str) -> None:
-    """Fail where a text could be taken for more than text."""
+    """Fail if a text could be taken for more than text."""
     hidden = [f"U+{ord(char):04X}" for char in _odd(text) if is_hidden(char, text)]
     assert not hidden, (hidden, text)
     looks = MARKER.sub("", unicodedata.normalize("NFKC", text))
@@ -101,7 +101,7 @@ def is_hidden(char: str, text: str) -> bool:
     if char in "\n\t":
         return False
     if char in "\u200c\u200d\ufe0e\ufe0f":
-        # Of use between characters that are not ASCII, and in a digit's box.
+        # Legitimate between characters that are not ASCII, and in keycap emoji.
         return (
             re.search(f"(?:^|[\x00-\x7f]){char}(?!\u20e3)|\u200d$|\u200c$|[\u200c\u200d][\x00-\x7f]", text) is not None
         )

@@ -5,15 +5,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from covey.core.attention.pending import LeftOut, Pending
+from covey.core.attention.injection import InjectionForm, inject, take_out
+from covey.core.attention.pending import OmittedCounts, Pending
+from covey.core.attention.provider_messages import Provider
+from covey.core.attention.styles import RenderingStyle, framed, peers_block
 from covey.core.identity import Grade
-from covey.core.injection.injection import Form, inject, take_out
-from covey.core.injection.messages import Provider
 from covey.core.ledger.message import Kind, Message, TextPart
-from covey.core.rendering.peers import peers_block
-from covey.core.rendering.styles import Style, framed
 from covey.core.text.escape import contained, harmless, still_harmless
-from covey.core.work.spawn_prompt import later_prompt
+from covey.core.work.spawning import later_prompt
 from covey.testing.records import a_message, a_run
 from tests.attention.hostile import Grammar
 from tests.attention.letters import a_letter, another, pending_for_bob
@@ -31,7 +30,7 @@ SEED = 20260430
 BODIES = 100_000
 BATCH = 20
 EACH = 10
-"""One batch of so many is also told to a child: prompts render as mail does."""
+"""One in so many batches is also rendered as a prompt for a child, because prompts are rendered as mail is."""
 NAMES = 500
 
 Texts = Sequence[tuple[str, str]]
@@ -39,25 +38,25 @@ Texts = Sequence[tuple[str, str]]
 
 def pending_of(texts: Texts) -> Pending:
     letters = [a_letter(n, text, kind=list(Kind)[n % 5]) for n, (text, _) in enumerate(texts, 1)]
-    return pending_for_bob(*letters, others=(another("carol", texts[0][0]),), left_out=LeftOut(3, 1))
+    return pending_for_bob(*letters, others=(another("carol", texts[0][0]),), left_out=OmittedCounts(3, 1))
 
 
 def a_said(text: str) -> Message:
-    """Return a message that says only this."""
+    """Return a message with only this text."""
     return a_message(1)._replace(parts=(TextPart(text),))
 
 
 def check(pending: Pending, texts: Texts) -> None:
-    """Take every rendering apart, and look at what others wrote in it."""
-    peers = unframed(framed(pending, Style.PEERS))
+    """Parse every rendering, and check the foreign texts in it."""
+    peers = unframed(framed(pending, RenderingStyle.PEERS))
     messages, after = parse_peers(peers)
     assert peers_block(pending) == peers
     assert [m.attributes["number"] for m in messages] == [str(letter.number) for letter in pending.letters]
     assert after == [pending.left_out_line, f"<!-- offer {pending.offer} -->"]
-    told = parse_broadcast(unframed(framed(pending, Style.BROADCAST)))
+    told = parse_broadcast(unframed(framed(pending, RenderingStyle.BROADCAST)))
     assert [m["id"] for m in told["messages"]] == [letter.number for letter in pending.letters]
     assert told["offer"] == pending.offer
-    compact, ours = parse_compact(unframed(framed(pending, Style.COMPACT)))
+    compact, ours = parse_compact(unframed(framed(pending, RenderingStyle.COMPACT)))
     assert [m.attributes["number"] for m in compact] == [m.attributes["number"] for m in messages]
     assert [line.split()[0] for line in ours] == ["20", "3", "Answer:", "Other", "Offer"]
     for place, (_, word) in enumerate(texts):
@@ -69,7 +68,7 @@ def check(pending: Pending, texts: Texts) -> None:
 
 
 def check_prompt(texts: Texts) -> None:
-    """Tell a child of them, and make harmless again what is so already."""
+    """Render the texts as a child's prompt, and check that escaping twice changes nothing."""
     for text, word in texts:
         assert word in still_harmless(text)
         assert still_harmless(harmless(text)) == contained(harmless(text)) == harmless(text)
@@ -100,11 +99,11 @@ def test_no_hostile_name_or_attribute_breaks_out_of_any_rendering() -> None:
             for n in (1, 2)
         ]
         pending = pending_for_bob(*letters, others=(another(text, text, text),))
-        messages, _ = parse_peers(unframed(framed(pending, Style.PEERS)))
+        messages, _ = parse_peers(unframed(framed(pending, RenderingStyle.PEERS)))
         assert [(m.attributes["grade"], m.body) for m in messages] == [("claimed", "hello")] * 2
-        told = parse_broadcast(unframed(framed(pending, Style.BROADCAST)))
+        told = parse_broadcast(unframed(framed(pending, RenderingStyle.BROADCAST)))
         assert [m["content"] for m in told["messages"]] == ["hello", "hello"]
-        compact = unframed(framed(pending, Style.COMPACT)).split("\n")
+        compact = unframed(framed(pending, RenderingStyle.COMPACT)).split("\n")
         assert [line.split(" from ")[0] for line in compact if line.startswith("#")] == ["#1 notify", "#2 notify"]
         assert len([line for line in compact if not line.startswith("  ")]) == 5
         for name in (messages[0].attributes["from"], told["messages"][0]["from"], told["agents"][0]["name"]):
@@ -118,14 +117,14 @@ def test_no_hostile_body_keeps_an_injection_from_being_taken_out(provider: Provi
     texts = list(Grammar(SEED + 2).texts(2_000))
     for begin in range(0, len(texts), BATCH):
         pending = pending_of(texts[begin : begin + BATCH])
-        for style in Style:
+        for style in RenderingStyle:
             injected = inject(before, pending, provider=provider, style=style)
-            assert injected.form is Form.TEXT
+            assert injected.form is InjectionForm.TEXT
             assert take_out(injected.messages, provider=provider) == before
 
 
-def test_what_was_made_harmless_can_be_read_again_by_who_undoes_it() -> None:
-    """Escaping is not lossy for what is plain: tags come back, and what was an entity stays one."""
+def test_escaped_text_can_be_unescaped() -> None:
+    """Escaping plain text is lossless: tags are restored, and an entity stays an entity."""
     import html
 
     for text in ("<b>bold</b>", "&lt;b&gt;", "a < b && c", "</peer-message>", "&amp;amp;"):

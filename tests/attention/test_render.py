@@ -1,17 +1,14 @@
-"""The renderings, as their documents show them."""
+"""The renderings, in their documented forms."""
 
 import json
 
 import pytest
 
-from covey.core.attention.pending import Instructions, LeftOut
+from covey.core.attention.pending import Instructions, OmittedCounts
+from covey.core.attention.styles import RenderingStyle, compact_text, framed, peers_block, synthetic_result
 from covey.core.identity import Grade
 from covey.core.ledger.message import Kind
 from covey.core.ledger.offer import Presentation
-from covey.core.rendering.broadcast import synthetic_result
-from covey.core.rendering.compact import compact_text
-from covey.core.rendering.peers import peers_block
-from covey.core.rendering.styles import Style, framed
 from covey.testing.fakes import numbered_uuid
 from tests.attention.letters import a_letter, another, pending_for_bob
 
@@ -30,7 +27,7 @@ def test_a_peer_message_is_rendered_as_documented() -> None:
 
 
 @pytest.mark.requirement("peers.render")
-def test_a_correlation_id_is_an_attribute_only_where_there_is_one() -> None:
+def test_a_message_without_a_correlation_id_has_no_such_attribute() -> None:
     block = peers_block(pending_for_bob(a_letter(1), a_letter(2, correlation_id=CORRELATION)))
     first, second = (line for line in block.split("\n") if line.startswith("<peer-message"))
     assert "correlation_id" not in first
@@ -38,13 +35,13 @@ def test_a_correlation_id_is_an_attribute_only_where_there_is_one() -> None:
 
 
 @pytest.mark.requirement("peers.render")
-def test_no_messages_are_no_block() -> None:
+def test_without_messages_there_is_no_block() -> None:
     assert peers_block(pending_for_bob(others=(another("carol"),))) == ""
-    assert framed(pending_for_bob(), Style.PEERS) == ""
+    assert framed(pending_for_bob(), RenderingStyle.PEERS) == ""
 
 
-def test_a_block_says_what_did_not_fit_and_by_which_offer_it_is_known() -> None:
-    block = peers_block(pending_for_bob(a_letter(), left_out=LeftOut(12, 2)))
+def test_a_block_names_the_number_of_left_out_messages_and_its_offer() -> None:
+    block = peers_block(pending_for_bob(a_letter(), left_out=OmittedCounts(12, 2)))
     assert block.split("\n")[-2:] == [
         "12 more messages did not fit, 2 of which want an answer. Read them: covey inbox bob",
         f"<!-- offer {numbered_uuid(1)} -->",
@@ -90,7 +87,7 @@ def test_the_hint_is_gone_once_the_agent_has_announced_itself() -> None:
     assert "hint" not in result["state"]["output"]
 
 
-def test_an_agent_that_has_said_nothing_is_known_by_its_card_or_its_presence() -> None:
+def test_an_agent_without_a_status_is_described_by_its_card_or_its_presence() -> None:
     pending = pending_for_bob(others=(another("carol", description="reviews"), another("dave")))
     result = json.loads(json.dumps(synthetic_result(pending)))
     assert [agent["status"] for agent in result["state"]["output"]["agents"]] == ["reviews", "idle"]
@@ -101,7 +98,7 @@ def test_a_long_status_is_cut() -> None:
     assert result["state"]["output"]["agents"][0]["status"] == "x" * 199 + "…"
 
 
-def test_a_request_and_what_it_is_about_are_told_in_every_style() -> None:
+def test_a_request_and_its_scope_and_subject_are_shown_in_every_style() -> None:
     letter = a_letter(kind=Kind.REQUEST, scope="build", subject="parser", correlation_id=CORRELATION)
     pending = pending_for_bob(letter)
     assert 'kind="request" expects_reply="true" scope="build" subject="parser"' in peers_block(pending)
@@ -116,11 +113,11 @@ def test_a_request_and_what_it_is_about_are_told_in_every_style() -> None:
 
 @pytest.mark.requirement("identity.grades")
 @pytest.mark.parametrize("grade", Grade)
-def test_every_rendering_tells_the_grade_of_every_sender(grade: Grade) -> None:
+def test_every_rendering_shows_the_grade_of_every_sender(grade: Grade) -> None:
     pending = pending_for_bob(a_letter(grade=grade))
-    assert f'grade="{grade}"' in framed(pending, Style.PEERS)
-    assert f'"grade":"{grade}"' in framed(pending, Style.BROADCAST)
-    assert f"from alice ({grade})" in framed(pending, Style.COMPACT)
+    assert f'grade="{grade}"' in framed(pending, RenderingStyle.PEERS)
+    assert f'"grade":"{grade}"' in framed(pending, RenderingStyle.BROADCAST)
+    assert f"from alice ({grade})" in framed(pending, RenderingStyle.COMPACT)
 
 
 def test_the_compact_block_has_a_line_for_each_message_and_indents_bodies() -> None:
@@ -128,7 +125,7 @@ def test_the_compact_block_has_a_line_for_each_message_and_indents_bodies() -> N
         a_letter(3, "Shall I merge?\nIt is green.", kind=Kind.REQUEST),
         a_letter(4, "Done.", sender="carol", grade=Grade.CLAIMED),
         others=(another("alice", "Working on the parser"), another("carol")),
-        left_out=LeftOut(1),
+        left_out=OmittedCounts(1),
     )
     assert compact_text(pending) == (
         "2 messages for bob:\n"
@@ -138,7 +135,7 @@ def test_the_compact_block_has_a_line_for_each_message_and_indents_bodies() -> N
         "#4 notify from carol (claimed) at 2026-04-30T14:00:00+00:00\n"
         "  Done.\n"
         "1 more message did not fit. Read them: covey inbox bob\n"
-        "Answer: covey reply NUMBER TEXT --agent bob\n"
+        "Answer: covey reply NUMBER TEXT --as bob\n"
         "Other agents:\n"
         "  alice: Working on the parser\n"
         "  carol: idle\n"
@@ -146,29 +143,29 @@ def test_the_compact_block_has_a_line_for_each_message_and_indents_bodies() -> N
     )
 
 
-@pytest.mark.parametrize("style", Style)
-def test_every_rendering_carries_the_offer_by_which_a_transcript_can_witness_it(style: Style) -> None:
+@pytest.mark.parametrize("style", RenderingStyle)
+def test_every_rendering_contains_its_offer_id_as_evidence_for_a_transcript(style: RenderingStyle) -> None:
     pending = pending_for_bob(a_letter())
     assert framed(pending, style).count(numbered_uuid(1)) == 1
     assert numbered_uuid(1) in json.dumps(synthetic_result(pending))
 
 
-@pytest.mark.parametrize("style", Style)
-def test_the_ways_are_the_readers_own(style: Style) -> None:
+@pytest.mark.parametrize("style", RenderingStyle)
+def test_the_instructions_are_those_of_the_reader(style: RenderingStyle) -> None:
     ways = Instructions(more="call inbox", rest="call thread with id {message}", answer="call reply")
     letter = a_letter(kind=Kind.REQUEST, length=100)
-    pending = pending_for_bob(letter, left_out=LeftOut(2))._replace(ways=ways)
+    pending = pending_for_bob(letter, left_out=OmittedCounts(2))._replace(ways=ways)
     text = framed(pending, style)
     assert "Read them: call inbox" in text
     assert f"the rest: call thread with id {letter.message_id}" in text
     assert "covey " not in text
 
 
-@pytest.mark.parametrize("style", [Style.BROADCAST, Style.COMPACT])
-def test_without_messages_agents_are_shown_only_until_handled(style: Style) -> None:
+@pytest.mark.parametrize("style", [RenderingStyle.BROADCAST, RenderingStyle.COMPACT])
+def test_without_messages_agents_are_shown_only_until_handled(style: RenderingStyle) -> None:
     pending = pending_for_bob(others=(another("carol"),), offer=None)
     assert framed(pending, style) == ""
     assert "carol" in framed(pending._replace(presentation=Presentation.UNTIL_HANDLED), style)
     assert pending.title == "1 agent(s), 0 message(s)"
     alone = pending_for_bob(has_announced=False, offer=None, presentation=Presentation.UNTIL_HANDLED)
-    assert bool(framed(alone, style)) is (style is Style.BROADCAST)
+    assert bool(framed(alone, style)) is (style is RenderingStyle.BROADCAST)

@@ -1,4 +1,4 @@
-"""Loops of agents with the official SDKs against the scripted model: injections are accepted, and seen."""
+"""Agent loops with the official SDKs against the scripted model: injections are accepted, and seen by the model."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import openai
 import pytest
 
 import covey
-from covey.core.injection.injection import Form
+from covey.core.attention.injection import InjectionForm
 from covey.core.ledger.delivery import DeliveryState
 from covey.surfaces.python.member import Member
 from covey.testing.models import ScriptedModel, Thought, ToolCall, say
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.requirement("broadcast.attention")
 SEARCH: Any = {"name": "search", "input_schema": {"type": "object", "properties": {}}}
 BROADCAST: Any = {"name": "broadcast", "input_schema": {"type": "object", "properties": {}}}
 THINKER = "claude-sonnet-5-5"
-"""A model whose thoughts are good only after the very conversation that they came from."""
+"""A model whose thoughts are only valid after the exact conversation that they came from."""
 
 TIMEOUT_S = 10.0
 
@@ -37,7 +37,7 @@ async def handled(space: covey.Space, *receipts: covey.Receipt) -> bool:
 
 
 async def ask_claude(claude: Any, me: Member, history: list[Any], **request: Any) -> Any:
-    """Let the model have a turn; keep what it was shown."""
+    """Run one turn of the model, and keep the injected messages."""
     async with me.turn() as turn:
         injected = turn.inject(
             history, provider="anthropic", tools=request.get("tools", ()), thinking=request.get("thinking")
@@ -48,7 +48,7 @@ async def ask_claude(claude: Any, me: Member, history: list[Any], **request: Any
     return injected
 
 
-async def test_with_claude_a_tool_result_that_nobody_asked_for_is_taken_and_read() -> None:
+async def test_claude_accepts_and_reads_a_tool_result_that_it_did_not_ask_for() -> None:
     async with (
         covey.open("memory:") as space,
         ScriptedModel(["I see.", "I see that too."]) as model,
@@ -58,7 +58,7 @@ async def test_with_claude_a_tool_result_that_nobody_asked_for_is_taken_and_read
         first = await alice.send("bob", "The parser is done.")
         history: list[Any] = [{"role": "user", "content": "Go on."}]
         tools = [SEARCH, BROADCAST]
-        assert (await ask_claude(claude, bob, history, model="claude-opus-4-8", tools=tools)).form is Form.CALL
+        assert (await ask_claude(claude, bob, history, model="claude-opus-4-8", tools=tools)).form is InjectionForm.CALL
         assert "The parser is done." in (await model.request(1)).text
         second = await alice.send("bob", "The tests are green.")
         history.append({"role": "user", "content": "And now?"})
@@ -83,14 +83,14 @@ async def test_with_a_claude_that_thinks_mail_comes_between_its_tools() -> None:
         request: Any = {"model": THINKER, "tools": [SEARCH, BROADCAST], "thinking": {"type": "adaptive"}}
         history: list[Any] = [{"role": "user", "content": "Go on."}]
         await alice.send("bob", "one")
-        assert (await ask_claude(claude, bob, history, **request)).form is Form.TEXT
+        assert (await ask_claude(claude, bob, history, **request)).form is InjectionForm.TEXT
         use = next(block for block in history[-1]["content"] if block.type == "tool_use")
         result = {"type": "tool_result", "tool_use_id": use.id, "content": "nothing"}
         history.append({"role": "user", "content": [result]})
         await alice.send("bob", "two")
         await ask_claude(claude, bob, history, **request)
         assert (await model.request(2)).refusal is None
-        # A loop that forgets what it was shown is refused by such a model.
+        # Such a model refuses a loop that drops its injections.
         history.append({"role": "user", "content": "Thanks."})
         forgetful: list[Any] = [{"role": "user", "content": "Go on."}, *history[1:]]
         with pytest.raises(anthropic.BadRequestError, match="bound to a different conversation"):
@@ -118,7 +118,7 @@ async def test_with_chat_completions_mail_comes_after_the_results_of_tools(tools
             answer = response.choices[0].message
             results = [{"role": "tool", "tool_call_id": c.id, "content": "nothing"} for c in answer.tool_calls or []]
             history = [*injected.messages, answer, *results]
-            assert injected.form is (Form.CALL if len(tools) == 2 else Form.TEXT)
+            assert injected.form is (InjectionForm.CALL if len(tools) == 2 else InjectionForm.TEXT)
         assert [f"news {n}" in (await model.request(2)).text for n in (1, 2)] == [True, True]
         assert await handled(space, *sent)
 
@@ -133,7 +133,7 @@ async def test_with_responses_mail_comes_between_thoughts_and_tools(tools: list[
         alice, bob = await space.join("alice"), await space.join("bob")
         history: list[Any] = [{"role": "user", "content": "Go on."}]
         described: Any = [as_item(tool) for tool in tools]
-        forms: list[Form] = []
+        forms: list[InjectionForm] = []
         sent: list[covey.Receipt] = []
         for number in (1, 2):
             sent.append(await alice.send("bob", f"news {number}"))
@@ -147,13 +147,13 @@ async def test_with_responses_mail_comes_between_thoughts_and_tools(tools: list[
             outputs = [{"type": "function_call_output", "call_id": c.call_id, "output": "nothing"} for c in calls]
             history = [*injected.messages, *response.output, *outputs]
             forms.append(injected.form)
-        # The second time the model is in the middle of a thought.
-        assert forms == [Form.CALL if len(tools) == 2 else Form.TEXT, Form.TEXT]
+        # At the second injection, the model is in the middle of a thought.
+        assert forms == [InjectionForm.CALL if len(tools) == 2 else InjectionForm.TEXT, InjectionForm.TEXT]
         assert [f"news {n}" in (await model.request(2)).text for n in (1, 2)] == [True, True]
         assert await handled(space, *sent)
 
 
-async def test_a_request_that_the_provider_refuses_gives_the_mail_back() -> None:
+async def test_mail_is_requeued_if_the_provider_refuses_the_request() -> None:
     async with (
         covey.open("memory:") as space,
         ScriptedModel(["never"]) as model,

@@ -1,4 +1,4 @@
-"""The diary: what a worker was told is done, written down only after it was told."""
+"""The diary: operations that were acknowledged to a worker, each written down after its acknowledgement."""
 
 import json
 import os
@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from covey.core.address import parse_address
-from covey.core.ids import DeliveryId, MessageId
+from covey.core.identity import parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.names import AgentName, DeliveryId, MessageId, Scope, Subject
 from covey.core.times import format_instant, parse_instant
 
 
 class Sent(NamedTuple):
-    """A message that was acknowledged, with all that is needed to send it again."""
+    """A message that was acknowledged, with all data needed to send it again."""
 
     agent: AgentName
     draft: Draft
@@ -23,7 +22,7 @@ class Sent(NamedTuple):
 
 
 class Done(NamedTuple):
-    """Something else that was acknowledged."""
+    """Another acknowledged operation."""
 
     what: str
     """settled, archived or withdrawn."""
@@ -32,7 +31,7 @@ class Done(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """What should not have happened to a worker."""
+    """An error that should not have happened to a worker."""
 
     text: str
 
@@ -41,7 +40,7 @@ Entry = Sent | Done | Trouble
 
 
 class Diary:
-    """A file of one worker. What it has written is the kernel's, so the worker's death loses nothing of it."""
+    """The diary file of one worker. A written line is in the kernel, so the worker's death loses none."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -75,7 +74,7 @@ class Diary:
 
 
 def read_diaries(folder: Path) -> Iterator[Entry]:
-    """Go through what all workers have written so far."""
+    """Yield all entries that the workers have written so far."""
     for path in sorted(folder.iterdir()):
         for line in path.read_bytes().split(b"\n")[:-1]:
             yield _parse(json.loads(line))

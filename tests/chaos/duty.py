@@ -15,12 +15,12 @@ sleep "$(printf '{pause}' $(($$ % 16)))"
 echo "$COVEY_TASK $COVEY_RUN done" >> "$LEDGER"
 echo "$COVEY_RUN"
 """
-"""Writes down that it runs and that it is done, and says as its result which run it was."""
+"""A program that records its begin and its end, and prints its run as the result."""
 
 
 class Duty(NamedTuple):
     folder: str
-    """Where the space and the ledger are."""
+    """The folder of the space and the ledger."""
     agent: str
     number: int
     concurrency: int
@@ -39,14 +39,17 @@ def ledger(folder: Path) -> Path:
 
 
 def write_program(folder: Path, is_slow: bool) -> None:
-    """Write the program that all duties of a folder run. A slow one takes up to 0.15 s, so that it can be hit."""
+    """Write the program that all duties of a folder run.
+
+    A slow program takes up to 0.15 s, so that kills can hit it.
+    """
     program = folder / "program"
     program.write_text(PROGRAM.format(pause="0.%02d" if is_slow else "0"))
     program.chmod(0o700)
 
 
 def run(text: str) -> None:
-    """Be on duty until it is over."""
+    """Work until the duty ends."""
     duty = Duty.parse(text)
     folder = Path(duty.folder)
     log = os.open(folder / f"log-{duty.number:05}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -60,4 +63,4 @@ def run(text: str) -> None:
             *("--store", store(folder), "--attempts", "1000", "--keep", "100000", "--json"),
         ]
     )
-    os._exit(code)  # the zygote's own end is not for its children
+    os._exit(code)  # the zygote's clean-up must not run in its children

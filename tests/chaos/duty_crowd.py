@@ -1,4 +1,4 @@
-"""A crowd of workers at one pile of tasks: each is done once, and no agent ever has more than its quota."""
+"""Many workers at one pile of tasks: each task is done once, and no agent ever exceeds its quota."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ LOOK_S: Final = 0.05
 
 
 def crowd(workers: int, tasks: int, limit_s: float) -> Verdict:
-    """Have so many worker processes do so many tasks, and judge."""
+    """Let `workers` processes do `tasks` tasks, and judge the result."""
     with chaos_folder() as (folder, _):
         agents = list(QUOTAS)
         with space_of(folder, QUOTAS, is_slow=False) as space, nursery("tests.chaos.duty", folder) as forked:

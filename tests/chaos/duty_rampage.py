@@ -1,4 +1,4 @@
-"""Workers and all that they start, killed at random while tasks come in; then the verdict."""
+"""Workers and their child processes, killed at random while tasks arrive; then the verdict."""
 
 import json
 import os
@@ -12,9 +12,8 @@ from pathlib import Path
 from random import Random, randrange
 from typing import Final
 
-from covey.core.address import parse_address
 from covey.core.directory.card import Card
-from covey.core.identity import Identity
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import AgentName
@@ -35,7 +34,7 @@ QUOTA: Final = 4
 WORKERS: Final = 3
 CONCURRENCY: Final = 2
 UNDER_WAY: Final = 8
-"""So many tasks are not finished at any time, so that whoever is killed has something to do."""
+"""Number of unfinished tasks that is kept up, so that a killed process has work."""
 LONGEST_PAUSE_S: Final = 0.15
 """Between two kills."""
 IDLE_LIMIT_S: Final = 10.0
@@ -43,15 +42,15 @@ END_LIMIT_S: Final = 60.0
 GONE_LIMIT_S: Final = 10.0
 LOOK_S: Final = 0.005
 WORKER_SHARE: Final = 0.6
-"""How often a worker is hit; otherwise something that one has started, whatever it is."""
+"""The share of kills that hit a worker. The others hit a random process that a worker has started."""
 
 
 @contextmanager
 def chaos_folder() -> Generator[tuple[Path, Random]]:
-    """Give a folder and chances for a run; the folder stays where the run fails."""
+    """Provide a folder and a random generator for a run. The folder is kept if the run fails."""
     seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
     print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
-    folder = Path(tempfile.mkdtemp(prefix="covey-duty-"))  # not pytest's: the paths of sockets must be short
+    folder = Path(tempfile.mkdtemp(prefix="covey-duty-"))  # not a folder of pytest: the paths of sockets must be short
     try:
         yield folder, Random(seed)
     except BaseException:
@@ -61,7 +60,7 @@ def chaos_folder() -> Generator[tuple[Path, Random]]:
 
 
 class Rampage:
-    """One agent on duty in several processes, and somebody who kills them."""
+    """One agent on duty in several processes, which are killed at random."""
 
     def __init__(self, folder: Path, workers: Nursery, space: Services, random: Random) -> None:
         self._folder = folder
@@ -72,12 +71,12 @@ class Rampage:
         self._pids: list[int] = []
         self._tasks = 0
         self.hits: dict[str, int] = {}
-        """How often what was killed."""
+        """The number of kills, by kind of process."""
         self.deaths: list[str] = []
-        """How workers ended that were not killed: none should."""
+        """The ends of workers that were not killed: there should be none."""
 
     def rampage(self, kills: int) -> None:
-        """Kill so many processes, each at a random moment."""
+        """Kill `kills` processes, each at a random moment."""
         self._pids = [self._start() for _ in range(WORKERS)]
         while sum(self.hits.values()) < kills:
             position = self._position()
@@ -87,7 +86,7 @@ class Rampage:
             self._hit()
 
     def finish(self) -> None:
-        """Let the workers do what is left, and end them in order."""
+        """Let the workers finish the remaining tasks, and stop them in order."""
         done = self._wait(lambda: not self._unfinished(), END_LIMIT_S)
         assert done, f"not finished in time: {self._unfinished()}"
         for pid in self._pids:
@@ -135,7 +134,7 @@ class Rampage:
 
 
 def rampage(kills: int) -> Verdict:
-    """Kill so many processes while tasks are done, and judge what came of them."""
+    """Kill `kills` processes while tasks are done, and judge the result."""
     with chaos_folder() as (folder, random):
         begun = time.monotonic()
         with space_of(folder, {CODER: QUOTA}, is_slow=True) as space, nursery("tests.chaos.duty", folder) as workers:
@@ -158,7 +157,7 @@ def rampage(kills: int) -> Verdict:
 
 @contextmanager
 def space_of(folder: Path, quotas: Mapping[AgentName, int], *, is_slow: bool) -> Generator[Services]:
-    """Give a new space with agents that have quotas, and a program for their tasks."""
+    """Provide a new space with agents that have quotas, and a program for their tasks."""
     write_program(folder, is_slow)
     ports = connect_inline(parse_store_url(store(folder)), ())
     try:
@@ -179,14 +178,14 @@ def hand_over(space: Services, agent: AgentName, text: str) -> None:
 
 
 def _wait_until_gone(folder: Path) -> None:
-    """Give the guardians of killed workers their moment; what stays is a fault."""
+    """Wait a moment until the guardians of killed workers are gone. Processes that remain are a fault."""
     ends_at = time.monotonic() + GONE_LIMIT_S
     while any(left_behind(folder)) and time.monotonic() < ends_at:
         time.sleep(LOOK_S)
 
 
 def _descendants(pid: int) -> Iterator[tuple[int, str]]:
-    """Go through what a process has started, directly or not, with a name for what it is."""
+    """Yield the descendants of a process, each with a name for its role."""
     for child, depth in _below(pid, 1):
         yield child, {1: "house", 2: "guardian"}.get(depth, "program")
 
@@ -202,7 +201,7 @@ def _below(pid: int, depth: int) -> Iterator[tuple[int, int]]:
 
 
 def _kill_descendant(pid: int, folder: Path) -> bool:
-    """Kill a process that is still one of this run's; its id may have passed to another meanwhile."""
+    """Kill a process of this run. Check first, because its id may belong to another process by now."""
     try:
         handle = os.pidfd_open(pid)
     except OSError:

@@ -1,4 +1,4 @@
-"""The verdict on duties: the journal, the delegator's inbox, the programs and the kernel against each other."""
+"""The verdict on duties: the journal, the delegator's inbox, the programs and the kernel are compared."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
 from covey.core.work.task import ACTIVE, FINISHED, TaskState
 from covey.engines import connect_inline, parse_store_url
-from covey.ports.launcher import Ended
+from covey.ports.launcher import ProgramEnd
 from covey.ports.work import TaskFilter
 from covey.services.space import Services
 from covey.services.tasks.tasks import TaskView
@@ -24,15 +24,15 @@ MANY = 10_000_000
 class Verdict(NamedTuple):
     tasks: int
     states: Mapping[str, int]
-    """How many ended in which state."""
+    """The number of tasks in each final state."""
     released: Mapping[str, int]
-    """In which states tasks were when their session was killed."""
+    """The states of tasks when their session was killed."""
     recalled: int
-    """How many were finished by what an earlier run had left."""
+    """The number of tasks that were finished with the result of an earlier run."""
     most_held: Counter[str]
     faults: Sequence[str]
     hits: Mapping[str, int] = {}
-    """How often what was killed."""
+    """The number of kills, by kind of process."""
 
 
 def judge(folder: Path, quotas: Mapping[AgentName, int]) -> Verdict:
@@ -79,7 +79,7 @@ def _moves(events: Sequence[Event]) -> Mapping[str, list[Event]]:
 
 
 def _about_moves(view: TaskView, moves: Sequence[Event], told: Sequence[str]) -> Iterator[str]:
-    """Go through what is wrong with the moves of a task, and with what its delegator was told of them."""
+    """Yield the faults in the moves of a task, and in the updates that its delegator received."""
     task = view.task
     ends = [event for event in moves if event.details["to"] in FINISHED]
     if not task.is_finished:
@@ -92,7 +92,7 @@ def _about_moves(view: TaskView, moves: Sequence[Event], told: Sequence[str]) ->
 
 
 def _about_runs(view: TaskView, runs: Mapping[str, "Run"], text: str) -> Iterator[str]:
-    """Go through what is wrong with the runs of a task, given what they wrote down and how each was seen to end."""
+    """Yield the faults in the runs of a task, from the lines that they wrote and their recorded ends."""
     task = view.task
     good = [name for name, run in runs.items() if run.ended is not None and run.ended.is_success]
     if task.state is TaskState.COMPLETED and text not in good:
@@ -108,9 +108,9 @@ def _about_runs(view: TaskView, runs: Mapping[str, "Run"], text: str) -> Iterato
 
 class Run(NamedTuple):
     said: Sequence[str]
-    """What its program wrote down."""
-    ended: Ended | None
-    """How it ended, where that is recorded."""
+    """The lines that the program wrote."""
+    ended: ProgramEnd | None
+    """The end of the run, if it is recorded."""
 
 
 def _runs(folder: Path) -> Mapping[str, Mapping[str, Run]]:
@@ -133,7 +133,7 @@ def _last_attempt(runs: Mapping[str, Run]) -> int:
 
 
 def _most_held(events: Sequence[Event]) -> Counter[str]:
-    """Return how many tasks each agent had at once, at the most, after any event of the journal."""
+    """Return the largest number of tasks that each agent had at once, after any event of the journal."""
     held: dict[str, set[str]] = {}
     most: Counter[str] = Counter()
     for event in events:
@@ -168,7 +168,10 @@ async def _result(space: Services, view: TaskView) -> str:
 
 
 def left_behind(folder: Path) -> Iterator[str]:
-    """Go through the processes that have the folder in their environment: all that workers and programs start do."""
+    """Yield the processes with the folder in their environment.
+
+    All processes that workers and programs start have it.
+    """
     mark = str(folder).encode()
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
@@ -177,4 +180,4 @@ def left_behind(folder: Path) -> Iterator[str]:
                     command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                     yield f"{process.name}: {command}"
             except OSError:
-                continue  # it has gone, or is not ours
+                continue  # the process is gone, or belongs to another user

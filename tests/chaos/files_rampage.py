@@ -1,4 +1,4 @@
-"""A rampage on a folder that is shared: our writers are killed, a foreign program works beside them, another looks."""
+"""A rampage on a shared folder: our writers are killed, while a foreign program writes and another one reads."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ PROGRAMS = {Layout.DIALOGUE: LOOP, Layout.MAILBOX: MAILBOX}
 
 
 def rampage(kills: int, layout: Layout) -> None:
-    """Kill our writers at random; then compare the folder with the ledger, and the ledger with its journal."""
+    """Kill our writers at random. Then compare the folder with the ledger, and the ledger with its journal."""
     seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
     print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
     folder = Path(tempfile.mkdtemp(prefix="covey-chaos-"))
@@ -44,7 +44,7 @@ def _rampage(folder: Path, random: Random, kills: int, layout: Layout) -> None:
     verdict = judge(folder / "diaries", url, database, is_over=True)
     check(supervisor, verdict)
     print(f"files seen {seen['seen']} in {seen['looks']} looks · messages of the foreign program {len(theirs)}")
-    # What the foreign program put away before anyone looked is found when all is looked at again: as by a new notebook.
+    # Files that the foreign program archived before a look are found by a full look, which a missing notebook causes.
     (root / ".covey" / "mirror.db").unlink()
     wanted = wanted_in(root, layout)
     taken_in = {elsewhere for elsewhere, _ in wanted.foreign}

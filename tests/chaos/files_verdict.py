@@ -1,4 +1,4 @@
-"""The verdict on a folder: what people see there against what the ledger holds, each copy once and in its place."""
+"""The verdict on a folder: its files are compared with the ledger. Each copy must be there once, in its place."""
 
 import json
 from collections import Counter
@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.formats.layout import Layout, Shelf, standing
-from covey.core.ids import MessageId, ticket_id
 from covey.core.ledger.event import Action
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, ticket_id
 from covey.engines import connect_inline, parse_store_url
 from covey.ports.ledger import EventFilter
 from covey.ports.store import Transaction
@@ -27,24 +26,24 @@ SHELVES: Mapping[Layout, Mapping[str, Shelf]] = {
 
 
 class Copy(NamedTuple):
-    """What one agent has of one message."""
+    """The copy of one message that one agent has."""
 
     message_id: str
     agent: str
 
 
 class Wanted(NamedTuple):
-    """What the ledger wants to stand in the folder."""
+    """The files that should be in the folder, according to the ledger."""
 
     shelves: Mapping[Copy, Shelf]
     foreign: Mapping[tuple[str, str], Sequence[str]]
-    """The messages that were taken in, by their ids elsewhere and whom they are for."""
+    """The ids of accepted foreign messages, by their foreign id and recipient."""
     pruned: int
-    """How many messages there were besides."""
+    """The number of pruned messages."""
 
 
 def judge_folder(root: Path, layout: Layout) -> list[str]:
-    """Return what is wrong with a folder that nobody uses any more, and that was brought in line."""
+    """Return the faults of a folder that is synchronised and no longer in use."""
     wanted = wanted_in(root, layout)
     found: dict[Copy, list[Shelf]] = {}
     faults: list[str] = []
@@ -57,7 +56,7 @@ def judge_folder(root: Path, layout: Layout) -> list[str]:
             faults.append(f"{path.relative_to(root)} was never taken in")
         for message_id in ids[:1]:
             is_theirs = not ours and shelf is Shelf.SWEPT and wanted.shelves.get(Copy(message_id, to)) is Shelf.ARCHIVE
-            # What they have swept stays so, also where something of that task is still open here.
+            # A foreign sweep stays, even if messages of that task are still open in the ledger.
             found.setdefault(Copy(message_id, to), []).append(Shelf.ARCHIVE if is_theirs else shelf)
     faults += [
         f"{elsewhere} was taken in {len(ids)} times" for elsewhere, ids in wanted.foreign.items() if len(ids) > 1
@@ -74,14 +73,14 @@ def judge_folder(root: Path, layout: Layout) -> list[str]:
 
 
 def files_in(root: Path, layout: Layout) -> Iterable[tuple[Path, Shelf]]:
-    """Go through the files of messages."""
+    """Yield the files of messages."""
     for pattern, shelf in SHELVES[layout].items():
         for path in root.glob(pattern):
             yield path, shelf
 
 
 def judge_manifest(root: Path, wanted: Wanted) -> list[str]:
-    """Return what is wrong with the manifest: lines that are none, and what is told twice or not at all."""
+    """Return the faults of the manifest: invalid lines, and events that are listed twice or not at all."""
     *lines, last = (root / "manifest.jsonl").read_bytes().split(b"\n")
     told: Counter[tuple[str, str, str]] = Counter()
     faults = [] if not last else [f"the last line of the manifest is torn: {last!r}"]
@@ -103,7 +102,7 @@ def judge_manifest(root: Path, wanted: Wanted) -> list[str]:
 
 
 def wanted_in(root: Path, layout: Layout) -> Wanted:
-    """Return what the ledger of a folder wants; opening it brings the folder in line first."""
+    """Return the files that the ledger of a folder wants. Opening the store synchronises the folder first."""
     ports = connect_inline(parse_store_url(f"files:{root}?layout={layout}"), ())
     try:
         return finish(ports.store.read(lambda tx: _wanted(tx, layout)))
@@ -140,5 +139,5 @@ async def _shelves(tx: Transaction, layout: Layout, message_id: MessageId) -> Ma
 
 
 def _is_odd(copy: Copy, places: Sequence[Shelf], wanted: Wanted) -> bool:
-    """Tell whether a copy should not be there; one that was withdrawn is put away."""
+    """Return True if a copy should not be there. A withdrawn copy may be in the archive."""
     return copy not in wanted.shelves and not wanted.pruned and places != [Shelf.ARCHIVE]

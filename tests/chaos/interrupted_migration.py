@@ -1,4 +1,4 @@
-"""Migrations that are killed over and over: the store is what it was, or what it becomes, and nothing between."""
+"""Migrations that are killed repeatedly: the store has the old schema or the new one, and nothing in between."""
 
 import os
 import shutil
@@ -51,7 +51,10 @@ def migrations_killed_again_and_again(kills: int) -> None:
 
 
 def _migrate(source: Path, target: Path, path: str, kill_after_s: float | None) -> float:
-    """Let the newer program open a copy of a space; return how long it took, 0 where it was killed before the end."""
+    """Let the newer program open a copy of a space.
+
+    Return the duration, or 0 if the program was killed before the end.
+    """
     if source != target:
         shutil.copytree(source, target)
     command = [sys.executable, "-c", MIGRATE, str(target / "covey.db")]
@@ -61,7 +64,7 @@ def _migrate(source: Path, target: Path, path: str, kill_after_s: float | None) 
         assert process.stdout.readline() == "ready\n"
         begun = time.monotonic()
         if kill_after_s is not None:
-            time.sleep(kill_after_s)  # the moment at which it dies
+            time.sleep(kill_after_s)  # the moment of the kill
             process.send_signal(signal.SIGKILL)
         said = process.stdout.readline()
         took_s = time.monotonic() - begun
@@ -70,7 +73,7 @@ def _migrate(source: Path, target: Path, path: str, kill_after_s: float | None) 
 
 
 def _check(path: Path, messages: int, *, is_done: bool = False) -> None:
-    """Nothing is lost, and the migration is there with all that it made, or not at all."""
+    """Check that no message is lost, and that the migration is complete or not there."""
     connection = apsw.Connection(str(path))
     try:
         execute = on_one_cursor(connection)

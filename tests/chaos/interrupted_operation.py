@@ -1,4 +1,4 @@
-"""Prunes, backups and restores that are killed over and over: what is left each time, and what a rerun makes of it."""
+"""Prunes, backups and restores that are killed repeatedly: each time, check the state left behind and the rerun."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from tests.chaos.operated_space import Held, Past, check, fill
 
 
 class Operation:
-    """A space, the commands that are killed on it, and chance."""
+    """A space, a runner that kills commands on it, and a random generator."""
 
     def __init__(self, folder: Path, commands: Interrupter, random: Random, dialogues: int) -> None:
         self.folder = folder
@@ -24,20 +24,20 @@ class Operation:
         self.kills = 0
 
     def space(self) -> Path:
-        """Return a copy of the space in a folder of its own."""
+        """Return a copy of the space in a separate folder."""
         self._made += 1
         target = self.folder / f"space{self._made}"
         shutil.copytree(self.folder / "template", target)
         return target / "covey.db"
 
     def run(self, *words: str) -> float:
-        """Run a command to its end; return how long it took."""
+        """Run a command to its end. Return its duration."""
         ended = self._commands.run([*words, "--agent", "ops"])
         assert ended.code == 0, f"{words} ended with {ended.code}"
         return ended.took_s
 
     def kill(self, within_s: float, *words: str) -> bool:
-        """Run a command and kill it at a random moment; tell whether it was still running."""
+        """Run a command and kill it at a random moment. Return True if it was still running."""
         ended = self._commands.run([*words, "--agent", "ops"], self._random.uniform(0, within_s))
         assert ended.code in (0, KILLED), f"{words} ended with {ended.code}"
         self.kills += ended.code == KILLED
@@ -45,7 +45,7 @@ class Operation:
 
 
 def killed_again_and_again(dialogues: int, kills: int) -> None:
-    """Kill each command `kills` times at random moments; fail where anything is lost, half or doubled."""
+    """Kill each command `kills` times at random moments. Fail if any record is lost, incomplete or duplicated."""
     seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
     print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
     with tempfile.TemporaryDirectory(prefix="covey-operate-") as name, interrupter() as commands:
@@ -57,7 +57,7 @@ def killed_again_and_again(dialogues: int, kills: int) -> None:
 
 
 def _kill_prunes(operation: Operation, kills: int) -> None:
-    """What is closed goes, sooner or later; what is open never does."""
+    """Closed messages are removed sooner or later; open ones never are."""
     first = operation.space()
     takes_s = operation.run("prune", "--older-than", "1d", "--store", f"sqlite:{first}")
     done = check(first, operation.past)
@@ -80,7 +80,7 @@ def _kill_prunes(operation: Operation, kills: int) -> None:
 
 
 def _kill_backups(operation: Operation, kills: int) -> None:
-    """Under its name a backup is whole, or it is not there; nothing else is left after one that was not killed."""
+    """A backup under its name is complete, or does not exist. A run that was not killed leaves no other file."""
     path = operation.space()
     file = operation.folder / "backups" / "space.tar"
     file.parent.mkdir()
@@ -101,7 +101,7 @@ def _kill_backups(operation: Operation, kills: int) -> None:
 
 
 def _kill_restores(operation: Operation, kills: int) -> None:
-    """A space that is to be replaced is the old one or the new one, and a new place is empty or has all of it."""
+    """A space that is being replaced is the old one or the new one. A new place is empty or has the whole space."""
     pruned = operation.space()
     operation.run("prune", "--older-than", "1d", "--store", f"sqlite:{pruned}")
     old = check(pruned, operation.past)

@@ -1,4 +1,4 @@
-"""One agent's busy life: it sends, shows, answers, settles, archives, withdraws, leaves and joins again, at random."""
+"""The life of one agent, at random: it sends, shows, answers, settles, archives, withdraws, leaves and joins again."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -6,17 +6,15 @@ from datetime import timedelta
 from random import Random
 
 from covey.adapters.system.ids import SystemIds
-from covey.core.address import EVERYONE, parse_address
 from covey.core.errors import AlreadyArchived, GateClosed, IllegalMove, MessagePruned, NotAnswered
-from covey.core.ids import MessageId, session_inbox
+from covey.core.identity import EVERYONE, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.ledger.offer import Presentation
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.ledger.offer import EvidenceGrade, Presentation
+from covey.core.names import AgentName, MessageId, Scope, Subject, session_inbox
 from covey.services.care.prune import Prune
-from covey.services.care.prune_survey import Wanted
+from covey.services.care.retention import PruneRequest
 from covey.services.directory.directory import Joined, JoinRequest
 from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
@@ -27,7 +25,7 @@ HANDLED, WITHDRAWN = DeliveryState.HANDLED, DeliveryState.WITHDRAWN
 SCOPES = [Scope(f"scope-{n}") for n in range(5)]
 
 EXPECTED = (IllegalMove, NotAnswered, AlreadyArchived, GateClosed, MessagePruned)
-"""What others may have made of the same message a moment before. Any other refusal is a fault."""
+"""Refusals because another agent changed the same message a moment before. Any other refusal is a fault."""
 
 
 class Life:
@@ -47,7 +45,7 @@ class Life:
         self._joined = await self._services.directory.join(JoinRequest(self._name))
 
     async def step(self) -> None:
-        """Do one thing."""
+        """Do one random operation."""
         choices: Sequence[tuple[int, Callable[[], Awaitable[object]]]] = (
             (30, self._send),
             (10, self._send_everyone),
@@ -78,7 +76,7 @@ class Life:
         await self._deliver(self._draft(Kind.NOTIFY)._replace(to=(EVERYONE,)))
 
     async def _show(self) -> None:
-        """Show what waits, and let it come to something: evidence and answers, a return, or nothing."""
+        """Show the pending messages. Then confirm and answer them, return them, or do nothing."""
         actor = self._joined.identity
         presentation = self._random.choice((Presentation.ONCE, Presentation.UNTIL_HANDLED))
         showing = await self._services.offers.offer(
@@ -97,11 +95,11 @@ class Life:
                 self._answered.append(item.message.id)
 
     async def _settle(self) -> None:
-        items = await self._services.looking.peek_inbox(session_inbox(self._joined.session.id), limit=5)
+        items = await self._services.inbox.peek_inbox(session_inbox(self._joined.session.id), limit=5)
         if items:
             chosen = self._random.choice(items)
             receipt = await self._services.mail.settle(chosen.message.id, self._joined.identity)
-            # It may have been withdrawn, or have made room for another, between the look and this.
+            # The delivery may have been withdrawn or evicted between the look and this call.
             if any(copy.id == chosen.delivery.id and copy.state is HANDLED for copy in receipt.deliveries):
                 self._note("settled", chosen.message.id)
 
@@ -132,9 +130,9 @@ class Life:
         await self.begin()
 
     async def _clean_up(self) -> None:
-        """Prune what was closed a moment ago, while others go on."""
+        """Prune messages that were closed a moment ago, while other agents continue."""
         before = self._services.clock.now() - timedelta(seconds=self._random.choice((0.1, 1)))
-        await self._prune.prune(Wanted(before), self._joined.identity, _tell_nobody)
+        await self._prune.prune(PruneRequest(before), self._joined.identity, _tell_nobody)
 
     def _draft(self, kind: Kind, *to: AgentName) -> Draft:
         return Draft(

@@ -1,4 +1,4 @@
-"""Writers of a `MailboxManager` that are killed again and again, while a foreign program reads all that they write."""
+"""Writers of a `MailboxManager` that are killed repeatedly, while a foreign program reads all their files."""
 
 import json
 import os
@@ -22,7 +22,7 @@ IDLE_LIMIT_S = 5.0
 
 
 def run(text: str) -> None:
-    """Be a writer, in the process that the zygote forked: send, process, beat; and note what was done."""
+    """Run a writer in the process that the zygote forked: send, process, beat, and note each acknowledged operation."""
     root, path, seed = json.loads(text)
     random = Random(seed)
     manager = MailboxManager(root)
@@ -49,7 +49,7 @@ def run(text: str) -> None:
 
 
 def killed_again_and_again(kills: int) -> None:
-    """Kill writers at random; then look for what was acknowledged."""
+    """Kill writers at random. Then look for every acknowledged operation."""
     seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
     print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
     folder = Path(tempfile.mkdtemp(prefix="covey-kills-"))

@@ -1,7 +1,7 @@
-"""Consumers for tests that kill them: `python -m tests.chaos.nats_consumer ROLE URL`. What they were told they print.
+"""Consumers for tests that kill them: `python -m tests.chaos.nats_consumer ROLE URL`.
 
-`hold` joins as bob, takes a task, has what waits offered, says so, and does nothing more. `take` does one task of bob's
-after the other, until there is none.
+`hold` joins as bob, takes a task, has the pending messages offered, prints both, and then waits. `take` does tasks of
+bob, one at a time, until there is none.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ LIMIT_S = 120.0
 
 @contextmanager
 def consumer(role: str, url: str) -> Generator["subprocess.Popen[str]"]:
-    """Have a consumer in a process of its own, which is killed at the end."""
+    """Start a consumer in a separate process, which is killed at the end."""
     words = [sys.executable, "-m", "tests.chaos.nats_consumer", role, url]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         try:
@@ -40,7 +40,7 @@ async def hold(url: str) -> None:
         me = await space.join("bob")
         task = await me.take(timeout=0)
         showing = await me.offer("turn", presentation="until_handled")
-        offered = [item.message.id for item in showing.items] if showing else []
+        offered = [item.message.id for item in showing.items] if showing is not None else []
         print(json.dumps({"offered": offered, "task": task.id if task else None}), flush=True)
         await asyncio.sleep(LIMIT_S)
 

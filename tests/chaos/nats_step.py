@@ -1,6 +1,6 @@
 """A process that dies at a given step: `python -m tests.chaos.nats_step STEP URL MESSAGE_ID`.
 
-What it does is Covey's own; only the place where the kernel kills it is put there. Where it survives, it says so.
+The process runs Covey's own code; only the SIGKILL is injected. It prints a line if it survives.
 """
 
 import os
@@ -9,22 +9,20 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from covey.adapters.doorbell.ring_only import RingOnly
-from covey.adapters.nats.client.quick import Answers
-from covey.adapters.nats.log.bulk import Bulk
+from covey.adapters.doorbell.ringer import RingOnly
+from covey.adapters.nats.client.requests import PendingRequests
 from covey.adapters.nats.log.log import NatsLog
+from covey.adapters.nats.log.object_store import ObjectStore
 from covey.adapters.nats.log.snapshots import NatsSnapshots
 from covey.adapters.sqlite.care import snapshots
 from covey.adapters.sqlite.replica import replica
 from covey.adapters.sqlite.replica import snapshots as replica_snapshots
-from covey.adapters.sqlite.replica.apply import Applier
-from covey.core.address import parse_address
-from covey.core.drive import finish
-from covey.core.identity import Identity
-from covey.core.ids import MessageId
+from covey.adapters.sqlite.replica.applier import Applier
+from covey.core.coroutine import finish
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.names import AgentName, Scope
+from covey.core.names import AgentName, MessageId, Scope
 from covey.engines import connect_inline, parse_store_url
 from covey.engines.nats_ports import opener
 from covey.services.mail.recipients import SendPolicy
@@ -39,7 +37,7 @@ def die() -> None:
 
 
 def before(owner: Any, name: str) -> Spot:
-    """Die where this would be called."""
+    """Die when this function would be called."""
 
     def fatal(*_args: Any, **_more: Any) -> None:
         die()
@@ -48,7 +46,7 @@ def before(owner: Any, name: str) -> Spot:
 
 
 def after(owner: Any, name: str) -> Spot:
-    """Die where this has returned."""
+    """Die when this function has returned."""
 
     def put() -> None:
         call = getattr(owner, name)
@@ -63,7 +61,7 @@ def after(owner: Any, name: str) -> Spot:
 
 
 def after_waiting(owner: Any, name: str) -> Spot:
-    """Die where this coroutine is over."""
+    """Die when this coroutine has finished."""
 
     def put() -> None:
         call = getattr(owner, name)
@@ -78,7 +76,7 @@ def after_waiting(owner: Any, name: str) -> Spot:
 
 
 def half_copied() -> None:
-    """Die when some of a snapshot's pages are in the replica."""
+    """Die when some pages of a snapshot are in the replica."""
     copy = replica_snapshots.copy_pages
 
     def fatal(source: Any, target: Any, tell: Any) -> None:
@@ -88,13 +86,13 @@ def half_copied() -> None:
 
         copy(source, target, told)
 
-    snapshots.STEP = 4  # pyright: ignore[reportConstantRedefinition]  # a small replica takes several steps, too
+    snapshots.STEP = 4  # pyright: ignore[reportConstantRedefinition]  # even a small replica takes several steps
     replica_snapshots.copy_pages = fatal
 
 
 SENDING: Final[dict[str, Spot]] = {
     "before it is published": before(NatsLog, "append"),
-    "published, and nobody hears the answer": before(Answers, "_hear"),
+    "published, and nobody hears the answer": before(PendingRequests, "_hear"),
     "published, and not committed here": after(NatsLog, "append"),
     "committed here, and nobody is rung": before(RingOnly, "ring"),
 }
@@ -104,12 +102,12 @@ TAKING_IN: Final[dict[str, Spot]] = {
     "others' records are half applied": after(Applier, "_take_in"),
     "others' records are applied": after(Applier, "apply"),
 }
-"""Steps on the way to where the log is."""
+"""Steps of applying the records of other machines."""
 KEEPING: Final[dict[str, Spot]] = {
     "a snapshot is taken": after(replica_snapshots, "take"),
-    "a snapshot is put": after_waiting(Bulk, "put_file"),
+    "a snapshot is put": after_waiting(ObjectStore, "put_file"),
     "a snapshot is noted": after_waiting(NatsSnapshots, "_keep"),
-    "the log is purged": before(Bulk, "remove"),
+    "the log is purged": before(ObjectStore, "remove"),
 }
 """Steps of keeping a snapshot."""
 BEGINNING: Final[dict[str, Spot]] = {
@@ -117,11 +115,11 @@ BEGINNING: Final[dict[str, Spot]] = {
     "a snapshot is half copied": half_copied,
     "a snapshot is copied": after(replica, "begin_with"),
 }
-"""Steps of beginning with a snapshot."""
+"""Steps of starting from a snapshot."""
 
 
 def send(url: str, message_id: str) -> None:
-    """Send a request, with a debt, in the way of a command."""
+    """Send a request that opens a ticket, as a command does."""
     ports = connect_inline(parse_store_url(url), ())
     draft = Draft(
         Kind.REQUEST,

@@ -1,4 +1,4 @@
-"""A storm: eight processes on three machines send and settle, while the servers beneath them fail."""
+"""A storm: eight processes on three machines send and settle messages, while the servers fail."""
 
 import json
 import os
@@ -32,23 +32,23 @@ from tests.properties.world import finish
 SPACE: Final = SpaceName("storm")
 STREAM: Final = log_stream(SPACE)
 LIVES: Final = (0, 1, 1, 2, 0, 1, 2, 3)
-"""How many agents live in each worker; 0 for one without an event loop."""
+"""The number of agents in each worker; 0 for a worker without an event loop."""
 MACHINES: Final = 3
 PAUSE_S: Final = 0.1
-"""How long a life rests at most: machines that write without a pause keep each other from it, and not the servers."""
+"""The longest pause of a life. Machines that write without a pause would test contention and not the servers."""
 LIMIT_S: Final = 90
-"""How long a send waits for the servers: longer than any fault lasts."""
+"""The time that a send waits for the servers: longer than any fault lasts."""
 GO_ON_LIMIT_S: Final = 60.0
-"""How long it may take after a fault until every worker has come to do something again."""
+"""The time after a fault in which every worker must make progress again."""
 LOOK_S: Final = 0.1
 WHERE_LIMIT_S: Final = 2.0
 
 Nodes = Callable[[Path], AbstractContextManager[Cluster]]
-"""What starts a cluster that keeps its files in a folder."""
+"""Starts a cluster that keeps its files in a folder."""
 
 
 class Storm:
-    """Workers on a cluster, and somebody who makes it fail."""
+    """Workers on a cluster that is made to fail."""
 
     def __init__(self, cluster: Cluster, folder: Path, workers: Nursery, random: Random) -> None:
         self.cluster = cluster
@@ -59,14 +59,14 @@ class Storm:
         self._pids: list[int] = []
         self._diaries: list[Path] = []
         self.kills = 0
-        """How many workers were killed while the others went on."""
+        """The number of workers that were killed while the others continued."""
         self.deaths: list[str] = []
-        """How workers ended that were not killed: none should."""
+        """The ends of workers that were not killed: there should be none."""
         self.pauses: list[float] = []
-        """How long it took each time until all went on."""
+        """The time after each fault until all workers made progress."""
 
     def url(self, machine: int) -> str:
-        """Return the space as a machine has it."""
+        """Return the URL of the space for a machine."""
         return f"{self.cluster.url}/{SPACE}?cache={self._folder / f'machine{machine}'}&limit={LIMIT_S}"
 
     def begin(self) -> None:
@@ -78,7 +78,7 @@ class Storm:
         self.until_all_go_on()
 
     def until_all_go_on(self) -> None:
-        """Return when every worker has been told since the call that something is done."""
+        """Return when every worker has had an operation acknowledged since the call."""
         begun = time.monotonic()
         before = [_size(diary) for diary in self._diaries]
         while behind := [n for n, diary in enumerate(self._diaries) if _size(diary) <= before[n]]:
@@ -92,7 +92,7 @@ class Storm:
         self.pauses.append(time.monotonic() - begun)
 
     def _where(self, place: int) -> str:
-        """Return what a worker is at, in its own words, if it still can say it."""
+        """Return the stack of a worker, as the worker reports it, if it still can."""
         file = where_file(self._diaries[place])
         os.kill(self._pids[place], ASKED)
         ends_at = time.monotonic() + WHERE_LIMIT_S
@@ -129,7 +129,7 @@ class Storm:
             self.deaths.append(answer)
 
     def judge(self, faults: int) -> None:
-        """Compare what the workers were told with what there is, on every machine and on one that begins now."""
+        """Compare the acknowledgements with the space, on every machine and on a new one."""
         newcomer = f"{self.cluster.url}/{SPACE}?cache={self._folder / 'newcomer'}&limit={LIMIT_S}"
         verdict = judge(self._folder / "diaries", newcomer, None, is_over=True)
         print(
@@ -150,7 +150,7 @@ class Storm:
 
 
 def storm(fault: Callable[[Storm], None], times: int, nodes: Nodes = three_nodes) -> None:
-    """Let the servers fail so many times while the workers go on, and judge what is left."""
+    """Let the servers fail `times` times while the workers continue, and judge the result."""
     with _storm(nodes) as under_way:
         under_way.begin()
         for _ in range(times):
@@ -164,7 +164,7 @@ def storm(fault: Callable[[Storm], None], times: int, nodes: Nodes = three_nodes
 def _storm(nodes: Nodes) -> Generator[Storm]:
     seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
     print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
-    folder = Path(tempfile.mkdtemp(prefix="covey-storm-"))  # not pytest's: the paths of sockets must be short
+    folder = Path(tempfile.mkdtemp(prefix="covey-storm-"))  # not a folder of pytest: the paths of sockets must be short
     (folder / "diaries").mkdir()
     try:
         with nodes(folder / "nodes") as cluster, nursery("tests.chaos.worker", folder) as workers:

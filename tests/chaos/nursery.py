@@ -1,4 +1,4 @@
-"""The nursery: workers that a zygote forks, as the test sees them."""
+"""The nursery: the test's interface to workers that a zygote forks."""
 
 import os
 import select
@@ -13,7 +13,7 @@ ANSWER_LIMIT_S = 60.0
 
 
 class Nursery:
-    """Starts workers and ends them. Only it may kill a worker: nobody else's process then ever has its id."""
+    """Starts workers and ends them. Only the nursery may kill a worker, so that no other process can have its id."""
 
     def __init__(self, zygote: "subprocess.Popen[bytes]") -> None:
         self._zygote = zygote
@@ -24,11 +24,11 @@ class Nursery:
         return int(self._ask(f"start {what}"))
 
     def kill(self, pid: int) -> str:
-        """Kill a worker; return `killed`, or how it had ended by itself."""
+        """Kill a worker. Return `killed`, or a description of its end if it had already ended."""
         return self._ask(f"kill {pid}")
 
     def end(self, pid: int) -> str:
-        """Have a worker end in order; return how it did."""
+        """Stop a worker in order. Return a description of its end."""
         return self._ask(f"end {pid}")
 
     def _ask(self, line: str) -> str:
@@ -48,7 +48,7 @@ class Nursery:
 
 @contextmanager
 def nursery(module: str, folder: Path) -> Generator[Nursery]:
-    """Give a nursery for workers that run the `run` of a module; whatever happens, all are gone at the end."""
+    """Provide a nursery for workers that run the `run` of a module. All workers are always gone at the end."""
     environment = {**os.environ, "COVEY_RUNTIME_DIR": str(folder / "bells")}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.chaos.zygote", module],
@@ -64,8 +64,8 @@ def nursery(module: str, folder: Path) -> Generator[Nursery]:
             assert zygote.wait(ANSWER_LIMIT_S) == 0
         finally:
             if zygote.poll() is None:
-                # Its end of input makes it kill its workers first; only if it hangs it is killed itself, and its
-                # workers end because their parent is gone.
+                # The end of its input makes the zygote kill its workers first. If it hangs, it is killed itself, and
+                # its workers end because their parent is gone.
                 if zygote.stdin is not None:
                     zygote.stdin.close()
                 try:

@@ -1,15 +1,14 @@
-"""A space with a past: dialogues that are over, some that are not, and files; and what must hold of it at any time."""
+"""A space with a history: closed dialogues, open ones, and files; and the checks that must always hold."""
 
 from pathlib import Path
 from typing import NamedTuple
 
-from covey.adapters.blobfiles.blobs import BlobFiles
 from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.adapters.system.blobs import BlobFiles
 from covey.core.identity import Identity
-from covey.core.ids import MessageId
 from covey.core.ledger.message import FilePart, Kind
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 from covey.ports.store import Transaction
 from covey.services.care.audit import Audit
 from tests.properties.world import finish
@@ -24,18 +23,18 @@ class Past(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a space holds of its past."""
+    """The part of its history that a space holds."""
 
     closed: int
     open: int
     pruned: int
     position: int
     sessions: int
-    """That have not ended."""
+    """Sessions that have not ended."""
 
 
 def fill(path: Path, dialogues: int) -> Past:
-    """Let ann ask bob; every tenth question stays open."""
+    """Let ann ask bob. Every tenth question stays open."""
     space = in_sqlite(path, BlobFiles(str(path.parent)))
     ann, bob = space.join(ANN), space.join(BOB)
     past = Past([], [])
@@ -62,7 +61,7 @@ def _close(space: Space, ann: Identity, bob: Identity, asked: MessageId, scope: 
 
 
 def check(path: Path, past: Past) -> Held:
-    """Fail where the space contradicts itself; return what it holds."""
+    """Fail if the space is inconsistent. Return its counts."""
     assert not integrity_check(path)
     store = SqliteStore(path, synchronous="normal")
     try:

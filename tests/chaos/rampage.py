@@ -1,4 +1,4 @@
-"""A rampage from its beginning to its verdict, for the long run and for the short one."""
+"""A whole rampage with its verdict, for the long run and for the short one."""
 
 import os
 import shutil
@@ -6,8 +6,7 @@ import tempfile
 from pathlib import Path
 from random import Random, randrange
 
-from covey.core.directory.capacity import Capacity, Overflow
-from covey.core.directory.card import Card
+from covey.core.directory.card import Capacity, Card, Overflow
 from covey.core.identity import Identity
 from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
@@ -26,10 +25,10 @@ CAPACITIES = (
 
 
 def rampage(kills: int, rounds: int) -> None:
-    """Kill workers at random, look at the space after each round while the others go on, and judge it at the end."""
+    """Kill workers at random, check the space after each round while the others continue, and judge it at the end."""
     seed = int(os.environ.get("COVEY_SEED") or randrange(2**32))
     print(f"\nCOVEY_SEED={seed} repeats the choices of this run")
-    # Not pytest's folder: the paths of sockets must be short.
+    # Not a folder of pytest: the paths of sockets must be short.
     folder = Path(tempfile.mkdtemp(prefix="covey-chaos-"))
     try:
         _rampage(folder, Random(seed), kills, rounds)
@@ -57,7 +56,7 @@ def _rampage(folder: Path, random: Random, kills: int, rounds: int) -> None:
 
 
 def check(supervisor: Supervisor, verdict: Verdict) -> None:
-    """Print what was found, and fail where it is a fault."""
+    """Print the verdict, and fail if it has faults."""
     kills, spent_s = supervisor.kills, supervisor.spent_s
     print(
         f"kills {kills} ({kills / spent_s:.0f}/s) · accepted {verdict.accepted} ({verdict.accepted / spent_s:.0f}/s) ·"
@@ -71,7 +70,7 @@ def check(supervisor: Supervisor, verdict: Verdict) -> None:
 
 
 def register(url: str) -> None:
-    """Register those who will live in the space."""
+    """Register the agents of the space."""
     ports = connect_inline(parse_store_url(url), ())
     services = Services(ports)
     for name, capacity in zip(NAMES, CAPACITIES, strict=True):

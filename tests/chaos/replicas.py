@@ -1,4 +1,4 @@
-"""Replicas, compared: what each machine has of a space, apart from what only it knows."""
+"""Comparison of replicas: the content of a space on each machine, without local tables."""
 
 import os
 from collections.abc import Mapping
@@ -8,28 +8,28 @@ from typing import Any
 
 import apsw
 
-from covey.adapters.nats.places import replica_path
+from covey.adapters.nats.client.settings import replica_path
 from covey.engines import parse_store_url
 from covey.engines.nats_ports import fetch_all
 
 LOCAL = ("migrations", "replica")
-"""When this machine learned of a schema, and how far it has come."""
+"""The time at which this machine applied each migration, and its position in the log."""
 _TABLES = "select name, sql from sqlite_schema where type = 'table' order by name"
 
 
 def replica_of(url: str) -> Path:
-    """Return where the replica is that a URL leads to on this machine."""
+    """Return the path of the replica for a URL on this machine."""
     return Path(replica_path(parse_store_url(url), os.environ))
 
 
 def brought_up(url: str) -> Path:
-    """Bring a replica to where its log is; return where it is."""
+    """Bring a replica up to date with its log. Return its path."""
     fetch_all(parse_store_url(url))
     return replica_of(url)
 
 
 def content(path: Path) -> Mapping[str, str]:
-    """Return a digest of each table, of its rows with their numbers."""
+    """Return a digest of the rows of each table, with their rowids."""
     connection = apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         cursor: Any = connection.cursor()  # apsw's types for values are not known to every type checker

@@ -1,4 +1,4 @@
-"""A rampage among children and their parents: who is killed at which stage, and a verdict after each."""
+"""A rampage among children and their parents: a process is killed at a given stage, and each kill is judged."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from covey.core.ledger.ticket import TicketState
 from covey.core.work.run import ENDED, Run, RunState, Stage, status_of
 from covey.ports.store import Store, Transaction
 from covey.ports.work import RunFilter
-from covey.services.care.upkeep import Tended
+from covey.services.care.upkeep import UpkeepResult
 from covey.testing import closing
 from tests.chaos.spawner import Plan, with_variable
 
@@ -32,10 +32,10 @@ PROGRAM = (
     "-c",
     'cat "$COVEY_FOLDER"/attachments/* 2>/dev/null; while [ -e "$HOLD" ]; do sleep 0.01; done; echo hello',
 )
-"""It ends when nobody is to be killed any more."""
+"""The program ends after the kill."""
 LIMIT_S = 20.0
 MOST = 3
-"""How many children the parent may have."""
+"""The limit of children of the parent."""
 
 
 class Zygote:
@@ -45,7 +45,7 @@ class Zygote:
         self._process = process
 
     def follow(self, plan: Plan) -> int:
-        """Have a plan followed, and return how the process ended that did it."""
+        """Have a plan followed in a forked process. Return the exit code of that process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(plan.encode() + "\n")
@@ -55,7 +55,7 @@ class Zygote:
 
 @contextmanager
 def zygote() -> Generator[tuple[Zygote, str]]:
-    """Start one. What it and its descendants are marked with comes along."""
+    """Start a zygote. Yield it with the variable that marks it and its descendants."""
     mark = f"{MARK}={uuid4()}"
     name, _, value = mark.partition("=")
     with subprocess.Popen(
@@ -73,16 +73,16 @@ def zygote() -> Generator[tuple[Zygote, str]]:
 
 
 class Death(NamedTuple):
-    """Who dies, at which stages one after the other, among how many."""
+    """A victim, the stages at which it dies in turn, and the number of concurrent spawns."""
 
     victim: str
     stages: Sequence[tuple[Stage, bool]]
-    """And whether before what happens there."""
+    """Each with True if the victim dies before the stage does its work."""
     spawns: int = 1
 
 
 async def rampage(folder: Path, deaths: Sequence[Death]) -> Counter[str]:
-    """Have them happen one after the other, and judge after each; return how children ended."""
+    """Cause the deaths one at a time, and judge after each. Return the number of children in each final state."""
     attachment = folder / "plan.txt"
     attachment.write_text("the plan\n")
     url = f"sqlite:{folder}/.covey/covey.db"
@@ -103,8 +103,8 @@ async def rampage(folder: Path, deaths: Sequence[Death]) -> Counter[str]:
 async def _judge(
     space: Space, store: Store, lead: Member, folder: Path, mark: str, plan: Plan, seen: int, ends: Counter[str]
 ) -> int:
-    """Raise AssertionError where a plan has left something, or somebody was not told the truth."""
-    while await space.services.upkeep.tend() != Tended(0, 0, 0, 0):
+    """Raise AssertionError if a plan has left anything behind, or a report is missing or wrong."""
+    while await space.services.upkeep.tend() != UpkeepResult(0, 0, 0, 0):
         pass
     await _until_alone(mark, plan)
     runs_folder = folder / ".covey" / "runs"
@@ -121,7 +121,7 @@ async def _judge(
 
 
 async def _until_alone(mark: str, plan: Plan) -> None:
-    """Wait until nothing but the zygote is left: what a dead parent leaves ends at once, and that takes a moment."""
+    """Wait until only the zygote is left: the processes of a dead parent end at once, which takes a moment."""
     ends_at = time.monotonic() + LIMIT_S
     while len(left := with_variable(mark)) > 1:
         assert time.monotonic() < ends_at, f"{plan}: processes are left: {left}"
@@ -129,7 +129,7 @@ async def _until_alone(mark: str, plan: Plan) -> None:
 
 
 async def _check_told(store: Store, lead: Member, runs: Sequence[Run], plan: Plan) -> None:
-    """Every run that its parent could know of has told it how it ended, once; and no debt or lease is left."""
+    """Check that each run known to its parent has reported its end once, and that no ticket or lease is open."""
     told = await lead.inbox.peek()
     for run in runs:
 
@@ -142,7 +142,7 @@ async def _check_told(store: Store, lead: Member, runs: Sequence[Run], plan: Pla
         was_asked, ticket, offers = await store.read(operation)
         assert (ticket, offers) == (TicketState.CLOSED if was_asked else None, 0), f"{plan}: {run}"
         about = [d for d in told if d.message.marks is not None and d.message.marks.run == run.id]
-        # A spawn that failed was told where it was called.
+        # A failed spawn was reported to its caller.
         is_spawn_failed = run.state is RunState.FAILED and (run.reason or "").startswith("its spawn failed")
         assert len(about) == (0 if is_spawn_failed else 1), f"{plan}: {run} {about}"
         assert all(status_of(d.message) is run.state for d in about), f"{plan}: {run}"
@@ -151,7 +151,7 @@ async def _check_told(store: Store, lead: Member, runs: Sequence[Run], plan: Pla
 
 
 def _check_limit(events: Sequence[Event]) -> None:
-    """At no point of the journal has the parent more children than it may have."""
+    """Check that the parent never has more children than its limit, at any point of the journal."""
     alive: set[object] = set()
     for event in events:
         run = event.details.get("run")

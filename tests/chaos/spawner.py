@@ -1,7 +1,7 @@
-"""The spawner: starts children for a parent, and has somebody killed at a stage of it.
+"""The spawner: starts children for a parent, and kills a victim at a stage of the spawn.
 
-It runs as a zygote that has imported everything: each line on its standard input is a plan, for which it forks a
-process that follows it, and each is answered with how that process ended. At the end of the input it ends.
+It runs as a zygote that has imported everything. Each line on its standard input is a plan. The zygote forks a process
+that follows the plan, and answers with the exit code of that process. At the end of the input it ends.
 """
 
 import asyncio
@@ -18,30 +18,29 @@ from typing import NamedTuple
 import covey
 from covey.core.errors import CoveyError
 from covey.core.identity import Grade, Identity
-from covey.core.ids import JOURNAL_TOPIC, SessionId
-from covey.core.names import AgentName
+from covey.core.names import JOURNAL_TOPIC, AgentName, SessionId
 from covey.core.work.run import Run, RunId, Stage
 from covey.services.act import Act
 from covey.services.children.request import SpawnRequest
-from covey.services.children.stages import Stages
-from covey.services.children.steps import Step
+from covey.services.children.saga import SagaStep
+from covey.services.children.stages import SpawnStages
 
 LIMIT_S = 30.0
 IN_WORLD = frozenset({Stage.ATTACHMENTS, Stage.WORKSPACE, Stage.LAUNCH, Stage.HOOKS})
 
 
 class Plan(NamedTuple):
-    """What to do, and who dies when."""
+    """Spawns to make, and the victim with the stages of its death."""
 
     url: str
     session: str
-    """The parent's."""
+    """The session of the parent."""
     victim: str
-    """parent (who watches over the children: this process), child (its program), guardian or house."""
+    """parent (this process, which supervises the children), child (its program), guardian or house."""
     stages: list[tuple[str, bool]]
-    """At which it dies, one after the other, and whether before what happens there."""
+    """The stages at which the victim dies in turn, each with True if it dies before the stage does its work."""
     spawns: int = 1
-    """How many at once."""
+    """The number of concurrent spawns."""
     attachment: str | None = None
 
     def encode(self) -> str:
@@ -49,13 +48,13 @@ class Plan(NamedTuple):
 
 
 def follow(plan: Plan) -> None:
-    """Do what a plan says; where it says so, this process is killed meanwhile."""
+    """Follow a plan. This process is killed meanwhile if the plan says so."""
     asyncio.run(_follow(plan))
 
 
 @contextmanager
 def _held(plan: Plan) -> Generator[None]:
-    """Keep programs from ending by themselves while the block lasts: whoever is to be killed is still there then."""
+    """Keep programs from ending during the block, so that the victim still exists."""
     hold = Path(f"{plan.url.partition(':')[2]}-hold-{os.getpid()}")
     os.environ["HOLD"] = str(hold)
     hold.touch()
@@ -69,7 +68,7 @@ async def _follow(plan: Plan) -> None:
     lead = Identity(AgentName("lead"), SessionId(plan.session), Grade.SESSION)
     async with asyncio.timeout(LIMIT_S), covey.open(plan.url, roots=["/"]) as space:
         spawning = space.services.spawning
-        if plan.victim == "house":  # so that there is one from the beginning
+        if plan.victim == "house":  # starts a house before the first stage
             await _until_over(space, (await spawning.spawn(_wish(plan), lead)).id)
 
         for stage, is_before in plan.stages:
@@ -86,7 +85,7 @@ def _wish(plan: Plan) -> SpawnRequest:
 
 
 async def _spawned(space: covey.Space, plan: Plan, lead: Identity) -> Run | None:
-    with suppress(CoveyError):  # a refusal, or a launcher that was killed: the parent is told
+    with suppress(CoveyError):  # a refusal, or a killed launcher: the parent gets an error
         return await space.services.spawning.spawn(_wish(plan), lead)
     return None
 
@@ -100,17 +99,17 @@ async def _until_over(space: covey.Space, run_id: RunId) -> None:
         pass
 
 
-def _deadly_stages(victim: str, stage: str, is_before: bool) -> type[Stages]:
-    """Return stages at one of which somebody is killed."""
+def _deadly_stages(victim: str, stage: str, is_before: bool) -> type[SpawnStages]:
+    """Return stages, one of which kills the victim."""
 
-    class Deadly(Stages):
-        def steps(self) -> Sequence[Step]:
+    class Deadly(SpawnStages):
+        def steps(self) -> Sequence[SagaStep]:
             return [_deadly(step, victim, is_before) if step.stage == stage else step for step in super().steps()]
 
     return Deadly
 
 
-def _deadly(step: Step, victim: str, is_before: bool) -> Step:
+def _deadly(step: SagaStep, victim: str, is_before: bool) -> SagaStep:
     async def in_ledger(act: Act, run: Run) -> Run:
         if is_before:
             _kill(victim, run)
@@ -132,7 +131,7 @@ def _deadly(step: Step, victim: str, is_before: bool) -> Step:
 
 
 def _kill(victim: str, run: Run) -> None:
-    """Kill somebody of a run, where they are there."""
+    """Kill the victim among the processes of a run, if it exists."""
     programs = with_variable(f"COVEY_RUN_ID={run.id}")
     guardians = {parent for pid in programs if (parent := _parent(pid)) is not None}
     victims = {
@@ -168,7 +167,7 @@ def _pids() -> Sequence[int]:
 
 
 def main() -> None:
-    """Follow plans until the input ends, each in a process of its own."""
+    """Follow plans until the input ends, each in a separate process."""
     gc.freeze()
     for line in sys.stdin:
         plan = Plan(**json.loads(line))

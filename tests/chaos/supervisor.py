@@ -11,15 +11,15 @@ from tests.chaos.nursery import Nursery, nursery
 from tests.chaos.worker import Worker
 
 LIVES = (0, 0, 1, 2, 3, 3)
-"""How many agents live in each worker; 0 for one without an event loop."""
+"""The number of agents in each worker; 0 for a worker without an event loop."""
 WORKERS = len(LIVES)
 LONGEST_PAUSE_S = 0.06
 """Between two kills."""
 IDLE_LIMIT_S = 5.0
-"""After so long without a word in any diary the killing goes on: perhaps nobody can do anything."""
+"""After this time without a new diary entry the killing continues: perhaps no worker can make progress."""
 LOOK_S = 0.002
 ALL_AT_ONCE = 0.02
-"""How often all are killed together: nobody is left who has the files open, and the next one has to recover them."""
+"""The probability that all workers are killed together. Then no file is open, and the next worker recovers."""
 
 
 class Supervisor:
@@ -31,19 +31,19 @@ class Supervisor:
         self._started = 0
         self._pids: list[int] = []
         self._diaries: dict[int, Path] = {}
-        """What the worker in each place has written."""
+        """The diary of the current worker in each slot."""
         self.kills = 0
         self.spent_s = 0.0
-        """How long the killing took."""
+        """The total time of the killing."""
         self.deaths: list[str] = []
-        """How workers ended that were not killed: none should."""
+        """The ends of workers that were not killed: there should be none."""
 
     def start(self) -> None:
         """Start all workers."""
         self._pids = [self._start(slot) for slot in range(WORKERS)]
 
     def rampage(self, kills: int) -> None:
-        """Kill so many workers, each at a random moment, and start another for each."""
+        """Kill `kills` workers, each at a random moment, and start another one for each."""
         begun = time.monotonic()
         last = self.kills + kills
         while self.kills < last:
@@ -61,7 +61,7 @@ class Supervisor:
         self.spent_s += time.monotonic() - begun
 
     def _wait_for_more_than(self, written: int) -> None:
-        """Wait until the workers have come to do something since the last kill, however slow the machine is."""
+        """Wait until the workers have made progress since the last kill, even on a slow machine."""
         ends_at = time.monotonic() + IDLE_LIMIT_S
         while self._written() <= written and time.monotonic() < ends_at:
             time.sleep(LOOK_S)
@@ -70,7 +70,7 @@ class Supervisor:
         return sum(diary.stat().st_size for diary in self._diaries.values() if diary.exists())
 
     def stop(self) -> None:
-        """Kill those that are left."""
+        """Kill the remaining workers."""
         while self._pids:
             self._end(self._pids.pop())
 
@@ -93,7 +93,7 @@ class Supervisor:
 
 @contextmanager
 def supervised(folder: Path, random: Random, url: str) -> Generator[Supervisor]:
-    """Give a supervisor of a space; whatever happens, every process that it started is gone at the end."""
+    """Provide a supervisor of a space. All processes that it started are always gone at the end."""
     (folder / "diaries").mkdir()
     with nursery("tests.chaos.worker", folder) as workers:
         yield Supervisor(workers, folder, random, url)

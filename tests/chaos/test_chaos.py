@@ -1,4 +1,4 @@
-"""Two thousand kills: nothing that was accepted is lost, nothing arrives twice, and all books agree."""
+"""Two thousand kills: no accepted message is lost, none arrives twice, and all records agree."""
 
 import os
 
@@ -11,5 +11,5 @@ KILLS = int(os.environ.get("COVEY_KILLS", "2000"))
 
 @pytest.mark.chaos
 @pytest.mark.timeout(900 + KILLS)
-def test_no_kill_loses_doubles_or_confuses_anything() -> None:
+def test_no_kill_loses_duplicates_or_mixes_up_anything() -> None:
     rampage(KILLS, rounds=4)

@@ -1,4 +1,4 @@
-"""A hundred exports, imports and moves that are killed at random moments: a rerun makes all of them whole."""
+"""A hundred exports, imports and moves that are killed at random moments: a rerun completes all of them."""
 
 import os
 

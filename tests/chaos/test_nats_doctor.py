@@ -1,4 +1,4 @@
-"""The doctor says when a server that keeps a copy is away; a cluster needs a while to notice."""
+"""The doctor reports when a server that keeps a copy is down; a cluster needs a while to notice."""
 
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ LIMIT_S = 40.0
 pytestmark = pytest.mark.chaos
 
 
-def test_a_node_that_is_away_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_node_that_is_down_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with three_nodes(tmp_path / "server") as cluster:
         patient = Patient(f"{cluster.url}/team?cache={tmp_path / 'cache'}", capsys)
         patient.covey("init")

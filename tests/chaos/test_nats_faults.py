@@ -1,4 +1,4 @@
-"""Servers that die, are stopped or cut off under load: what was acknowledged is there once, on every machine."""
+"""Servers that die, are stopped or cut off under load: every acknowledged operation is there once, on every machine."""
 
 import json
 from pathlib import Path
@@ -24,22 +24,20 @@ pytestmark = pytest.mark.chaos
 
 
 @pytest.mark.timeout(900)
-def test_twenty_dead_leaders_lose_double_and_confuse_nothing() -> None:
+def test_twenty_dead_leaders_lose_duplicate_and_mix_up_nothing() -> None:
     storm(the_leader_dies, 20)
 
 
 @pytest.mark.timeout(900)
-def test_a_cluster_that_was_down_long_gone_or_without_its_leader_for_a_while_has_everything_and_finds_everybody() -> (
-    None
-):
-    """Nobody's session has ended meanwhile: that would be trouble for whoever goes on in it."""
+def test_a_cluster_that_was_down_or_without_its_leader_keeps_all_records_and_sessions() -> None:
+    """No session has ended meanwhile: an ended session would be an error for the worker that continues in it."""
     faults = (all_nodes_die, the_leader_is_cut_off, all_nodes_are_long_gone, the_leader_is_cut_off, all_nodes_die)
     following = iter(faults)
     storm(lambda under_way: next(following)(under_way), len(faults))
 
 
 @pytest.mark.timeout(900)
-def test_a_leader_that_loses_the_others_and_keeps_its_clients_takes_nothing_back() -> None:
+def test_a_leader_that_loses_the_others_and_keeps_its_clients_loses_no_acknowledged_record() -> None:
     try:
         in_a_network_of_its_own("-m", "tests.chaos.nats_faults", "5", limit_s=540)
     except NoNamespaces as error:
@@ -47,13 +45,13 @@ def test_a_leader_that_loses_the_others_and_keeps_its_clients_takes_nothing_back
 
 
 @pytest.mark.timeout(900)
-async def test_what_a_consumer_held_that_died_on_another_machine_comes_back(tmp_path: Path) -> None:
+async def test_messages_of_a_consumer_that_died_on_another_machine_are_offered_again(tmp_path: Path) -> None:
     with one_node(tmp_path / "server") as server:
         here, there = (f"{server.url}/far?cache={tmp_path / machine}" for machine in ("here", "there"))
         async with covey.open(there) as space:
             ann = await space.join("ann")
             with consumer("hold", here) as first:
-                # Its session has to be there, so that the message goes to it.
+                # Its session must exist, so that the message goes to the session.
                 assert json.loads(said(first)) == {"offered": [], "task": None}
                 asked = await ann.send("bob", "is it there?", kind="request", scope="scope")
                 (copy,) = asked.delivered

@@ -1,4 +1,4 @@
-"""Hundreds of prunes, backups, restores and migrations that are killed at random moments: a rerun makes all whole."""
+"""Hundreds of prunes, backups, restores and migrations, killed at random moments: a rerun completes each of them."""
 
 import os
 
@@ -12,7 +12,7 @@ KILLS = int(os.environ.get("COVEY_OPERATE_KILLS", "40"))
 
 @pytest.mark.chaos
 @pytest.mark.timeout(900 + 4 * KILLS)
-def test_no_kill_leaves_half_a_prune_a_backup_or_a_restore() -> None:
+def test_no_kill_leaves_half_a_prune_half_a_backup_or_half_a_restore() -> None:
     killed_again_and_again(dialogues=300, kills=KILLS)
 
 

@@ -1,4 +1,4 @@
-"""Whoever is killed at whichever stage of a spawn: limits hold, nothing is left behind, the parent hears the truth."""
+"""Kills at every stage of a spawn: limits hold, nothing is left behind, and the parent gets a true report."""
 
 import os
 from pathlib import Path
@@ -15,20 +15,20 @@ VICTIMS = ("parent", "child", "guardian", "house")
 
 EVERY = [(stage, is_before) for stage in STAGES for is_before in (True, False)]
 LAUNCHED = 1 + 2 * (len(STAGES) - 1 - STAGES.index(Stage.LAUNCH))
-"""At how many of them a program runs: before its launch there is nobody to kill."""
+"""The number of entries at which a program runs. Before its launch there is no victim."""
 
 
 @pytest.mark.requirement("sessions.spawn.stages", "sessions.spawn.limits", "sessions.push")
-async def test_a_parent_that_is_killed_at_any_stage_leaves_nothing_and_is_told_the_truth(tmp_path: Path) -> None:
+async def test_a_parent_that_is_killed_at_any_stage_leaves_nothing_and_gets_a_true_report(tmp_path: Path) -> None:
     ends = await rampage(tmp_path, [Death("parent", [at]) for at in EVERY])
-    # From the first commit on, which is before the attachments: there is a run, and it is lost.
+    # The first commit precedes the attachments. From then on there is a run, which is lost.
     assert ends["lost"] == sum(STAGES.index(stage) >= STAGES.index(Stage.ATTACHMENTS) for stage, _ in EVERY)
     assert not ends.keys() - {"lost"}
 
 
 @pytest.mark.requirement("sessions.spawn.stages", "sessions.push")
 @pytest.mark.parametrize(("victim", "end"), [("child", "failed"), ("guardian", "lost")])
-async def test_a_kill_below_a_parent_at_any_stage_leaves_nothing_and_is_told(
+async def test_a_kill_below_a_parent_at_any_stage_leaves_nothing_and_is_reported(
     tmp_path: Path, victim: str, end: str
 ) -> None:
     ends = await rampage(tmp_path, [Death(victim, EVERY)])
@@ -36,9 +36,10 @@ async def test_a_kill_below_a_parent_at_any_stage_leaves_nothing_and_is_told(
 
 
 @pytest.mark.requirement("sessions.spawn.stages", "sessions.push")
-async def test_programs_that_run_outlive_the_house_that_started_them(tmp_path: Path) -> None:
+async def test_running_programs_outlive_the_house_that_started_them(tmp_path: Path) -> None:
     ends = await rampage(tmp_path, [Death("house", EVERY)])
-    assert ends["completed"] > LAUNCHED  # and the first one, which made the house; a spawn may fail with its house
+    # includes the first one, which started the house; a spawn may fail together with its house
+    assert ends["completed"] > LAUNCHED
 
 
 @pytest.mark.chaos

@@ -1,4 +1,4 @@
-"""Workers and their programs killed three hundred times, and a crowd of twenty at two thousand tasks."""
+"""Three hundred kills of workers and their programs, and twenty workers at two thousand tasks."""
 
 import os
 

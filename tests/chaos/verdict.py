@@ -1,4 +1,4 @@
-"""The verdict: what the workers were told against what the space holds."""
+"""The verdict: the acknowledgements that workers received are compared with the space."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.core.errors import MessagePruned
 from covey.core.identity import Identity
-from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
 from covey.engines import connect_inline, parse_store_url
 from covey.ports.store import Transaction
 from covey.services.mail.recipients import SendPolicy
@@ -32,9 +32,11 @@ class Verdict(NamedTuple):
 
 
 def judge(diaries: Path, url: str, database: Path | None, *, is_over: bool) -> Verdict:
-    """Judge a space, also one that is in use; `is_over` says that nobody uses it any more, and
-    `database` is the file that is then looked through."""
-    # What is written down now was acknowledged before the look that follows.
+    """Judge a space, which may be in use.
+
+    `is_over` says that no process uses it any more; `database` is then checked too.
+    """
+    # The diary entries read here were acknowledged before the read of the space below.
     entries = list(read_diaries(diaries))
     ports = connect_inline(parse_store_url(url), ())
     space = Services(ports)
@@ -60,7 +62,7 @@ def judge(diaries: Path, url: str, database: Path | None, *, is_over: bool) -> V
 
 
 async def _missing(tx: Transaction, entries: Iterable[Entry]) -> Sequence[str]:
-    """Return what was acknowledged and is not there."""
+    """Return the acknowledged records that are missing."""
     missing: list[str] = []
     for entry in entries:
         if isinstance(entry, Trouble):
@@ -80,7 +82,7 @@ async def _missing(tx: Transaction, entries: Iterable[Entry]) -> Sequence[str]:
     return missing
 
 
-def _is_still(entry: Done, copies: Sequence[Delivery]) -> bool:
+def _is_still(entry: Done, copies: Sequence[DeliveryRecord]) -> bool:
     own = [copy for copy in copies if copy.agent == entry.agent]
     match entry.what:
         case "settled":
@@ -92,7 +94,7 @@ def _is_still(entry: Done, copies: Sequence[Delivery]) -> bool:
 
 
 async def _changed_by_sending_again(space: Services, entries: Iterable[Entry]) -> Sequence[str]:
-    """Send every acknowledged message once more; return what that changed, which should be nothing."""
+    """Send every acknowledged message once more. Return the resulting changes; there should be none."""
     changed: list[str] = []
     before = await space.history.last()
     for entry in entries:
@@ -100,7 +102,7 @@ async def _changed_by_sending_again(space: Services, entries: Iterable[Entry]) -
             try:
                 receipt = await space.mail.send(entry.draft, Identity(entry.agent), SendPolicy())
             except MessagePruned:
-                continue  # refused for ever
+                continue  # a pruned message is refused permanently
             if tuple(copy.id for copy in receipt.deliveries) != entry.deliveries:
                 changed.append(f"message {entry.draft.id} was delivered otherwise when it was sent again: {receipt}")
     after = await space.history.last()

@@ -1,6 +1,6 @@
-"""Where a process is: the stacks of its threads and tasks, written to a file whenever somebody asks by a signal.
+"""The stacks of a process's threads and tasks, written to a file when the process gets a signal.
 
-For a worker that has stopped doing anything, so that a test can say more than that it has.
+A test uses them to describe a worker that has stopped making progress.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ ASKED = signal.SIGUSR1
 
 
 def tell_where(path: Path) -> None:
-    """Write it to `path` from now on, whenever the process gets the signal. For the main thread."""
+    """Write the stacks to `path` whenever the process gets the signal. Call from the main thread."""
 
     def tell(_number: int, frame: FrameType | None) -> None:
         del frame
@@ -39,7 +39,7 @@ def _places() -> Iterator[str]:
 
 
 def _chain(task: "asyncio.Task[object]") -> Iterator[str]:
-    """Go through what a task waits in, from the outermost coroutine to the innermost."""
+    """Yield the frames of a task, from the outermost coroutine to the innermost."""
     awaited: object = task.get_coro()
     while awaited is not None:
         frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "gi_frame", None)

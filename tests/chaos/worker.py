@@ -1,4 +1,4 @@
-"""A worker: a process with the space open, in which one or more agents live until it is killed."""
+"""A worker: a process with an open space in which one or more agents live until the process is killed."""
 
 import asyncio
 import json
@@ -19,19 +19,19 @@ from tests.chaos.where import tell_where
 from tests.properties.world import finish
 
 LONGEST_PAUSE_S = 0.004
-"""Between two things that a life does: short, so that most kills hit something that is going on."""
+"""Between two operations of a life: short, so that most kills hit a running operation."""
 
 
 class Worker(NamedTuple):
-    """How a worker is to be."""
+    """The parameters of a worker."""
 
     url: str
     diary: str
     seed: int
     lives: int
-    """How many agents live in it at once, sharing its commits; 0 for one agent without an event loop, as in a hook."""
+    """Number of agents that share its commits; 0 for one agent without an event loop, as in a hook."""
     pause_s: float = LONGEST_PAUSE_S
-    """How long a life rests between two things at most."""
+    """The longest pause of a life between two operations."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -39,17 +39,17 @@ class Worker(NamedTuple):
 
 
 def where_file(diary: Path) -> Path:
-    """Return where a worker writes what it is at, when it is asked."""
+    """Return the file to which a worker writes its stacks when it gets the signal."""
     return diary.parent.parent / f"where-{diary.name}"
 
 
 def run(text: str) -> None:
-    """Be the worker that a text describes."""
+    """Run the worker that a text describes."""
     work(Worker.parse(text))
 
 
 def work(worker: Worker) -> None:
-    """Live until something goes wrong, or the zygote is gone."""
+    """Run until an error occurs or the zygote is gone."""
     diary = Diary(Path(worker.diary))
     tell_where(where_file(Path(worker.diary)))
     try:
@@ -63,7 +63,7 @@ def work(worker: Worker) -> None:
 
 
 async def _live_together(worker: Worker, diary: Diary) -> None:
-    """As a program: with an event loop and the store's threads."""
+    """Run as a program does: with an event loop and the store's threads."""
     parent = os.getppid()
 
     async def live(life: Life, random: Random) -> None:
@@ -80,7 +80,7 @@ async def _live_together(worker: Worker, diary: Diary) -> None:
 
 
 def _live_alone(worker: Worker, diary: Diary) -> None:
-    """As a command: everything in one thread."""
+    """Run as a command does: in one thread."""
     parent = os.getppid()
     random = Random(worker.seed)
     services = Services(connect_inline(parse_store_url(worker.url), ()))
@@ -94,5 +94,5 @@ def _live_alone(worker: Worker, diary: Diary) -> None:
 def _prune(worker: Worker, services: Services) -> Prune:
     url = parse_store_url(worker.url)
     blobs, pages = engine_of(url).care.upkeep(url)
-    finish(blobs.digests())  # so that it is connected where it has to be: in a moment there may be nobody to connect to
+    finish(blobs.digests())  # connects now, because the servers may be down when pruning starts
     return services.prune(blobs, pages)

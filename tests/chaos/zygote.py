@@ -1,11 +1,12 @@
-"""The zygote: a warm process that forks workers, and kills them when it is told to.
+"""The zygote: a warm process that forks workers, and kills them on command.
 
-It has imported everything and opened nothing, so a new worker costs some milliseconds. It alone kills, because a
-process that its own parent has not waited for keeps its id: nobody else's process is ever hit.
+It has imported everything and opened nothing, so a new worker costs some milliseconds. Only the zygote kills, because a
+process that its parent has not waited for keeps its id: no other process is ever hit.
 
-It is told the module whose `run` a worker runs. Commands come on standard input, one a line, and each is answered with
-a line: `start <what to run>` with the process id, `kill <process id>` and `end <process id>` (by SIGTERM, in order)
-with how it ended. At the end of the input it kills what is left, and ends.
+The argument is the module whose `run` a worker runs. Commands arrive on standard input, one a line, and each is
+answered with a line: `start <what to run>` with the process id; `kill <process id>` and `end <process id>` (SIGTERM,
+for an orderly end) with a description of the end. At the end of the input the zygote kills the remaining workers and
+ends.
 """
 
 import gc
@@ -26,7 +27,7 @@ Run = Callable[[str], None]
 
 
 def main(module: str) -> None:
-    """Obey until the input ends."""
+    """Serve commands until the input ends."""
     run: Run = import_module(module).run
     _warm_up()
     gc.freeze()
@@ -46,7 +47,7 @@ def main(module: str) -> None:
 
 
 def _warm_up() -> None:
-    """Import what Covey itself would load late, in every worker anew."""
+    """Import the modules that Covey loads late, so that the workers need not."""
     for package in (covey.core, covey.ports, covey.services, covey.adapters, covey.surfaces):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
@@ -58,7 +59,7 @@ def _start(run: Run, what: str) -> int:
         return pid
     code = 1
     try:
-        # Not to keep the zygote's pipes open for as long as a worker lives.
+        # A worker must not keep the pipes of the zygote open.
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)

@@ -1,8 +1,8 @@
-"""A foreign program beside the contracts: it shares the folder of each test for as long as that lasts.
+"""A foreign program beside the contracts: it works in the folder of each test while the test runs.
 
-It is one process for all of them, told on its input which folder to be busy in. It imports nothing of Covey. A `lively`
-one sends, answers, archives and sweeps; a `quiet` one does only what makes no records: junk, half files, lines in the
-manifest, and a registry written anew from an old copy.
+One process serves all tests. Its input names the folder to work in. It imports nothing of Covey. A `lively` program
+sends, answers, archives and sweeps. A `quiet` one only does things that make no records: junk, partial files, lines in
+the manifest, and a registry rewritten from an old copy.
 """
 
 import json
@@ -22,14 +22,14 @@ from tests.foreign.running import Neighbour, neighbour
 
 PROGRAM: Final = "tests.contracts.beside"
 PAUSE_S: Final = 0.02
-"""Between two rounds: it must not take the machine away from who is tested."""
+"""Pause between two rounds, so that the tested program gets the processor."""
 
 JUNK: Final = (b"", b"{", b'{"id": 1}', b"\xff\xfe", b"[]", b'{"id": "x", "from": "", "body": 3}', b"null")
 
 
 @contextmanager
 def busy_in(program: Neighbour, root: Path, layout: str, mood: str) -> Generator[None]:
-    """Have the program be busy in a folder; it was, once, before this begins."""
+    """Let the program work in a folder. It has completed one round before the block begins."""
     program.say(json.dumps([str(root), layout, mood]))
     assert program.line() == "busy"
     try:
@@ -55,7 +55,7 @@ def serve(words: "queue.Queue[str]") -> None:
 
 def _dialogue(root: Path, is_lively: bool, number: int) -> None:
     folder = LoopFolder(root)
-    if not is_lively:  # the lively one reads all files there are, and knows no junk
+    if not is_lively:  # the lively program reads all files, and does not expect junk
         _clutter(root / "inbox" / "other-a", number, ".json")
         _clutter(root / "archive", number, ".json")
         with (root / "manifest.jsonl").open("a") as manifest:
@@ -64,7 +64,7 @@ def _dialogue(root: Path, is_lively: bool, number: int) -> None:
     task = f"other-{number % 2}"
     asked = folder.send("other-a", "other-b", "does it fit?", phase=task, kind="request", expects_reply=True)
     folder.send("other-b", "other-a", "it does", phase=task, kind="response", in_reply_to=asked["id"])
-    with suppress(LoopError):  # whoever is tested was faster
+    with suppress(LoopError):  # the tested program was faster
         folder.archive(asked["id"])
     if number % 5 == 4:
         folder.sweep(task)
@@ -86,7 +86,7 @@ def _mailbox(root: Path, is_lively: bool, number: int) -> None:
 
 
 def _clutter(folder: Path, number: int, ending: str) -> None:
-    """Put things there that are nothing, move some of them about, and take some away."""
+    """Add junk, move some of it about, and remove some."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"junk-{number % 4}{ending}").write_bytes(JUNK[number % len(JUNK)])
     (folder / ".half.tmp").write_bytes(b'{"id": ')

@@ -1,12 +1,11 @@
-"""Liveness as another process has it: each object drives a process of its own."""
+"""Liveness of other processes: each object drives its own process."""
 
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
-from covey.core.directory.ancestry import Ancestor
-from covey.core.directory.session import Holder
+from covey.core.directory.session import Ancestor, Holder
 from covey.ports.directory import Liveness
 
 LIMIT_S = 20.0
@@ -17,7 +16,7 @@ Open = Callable[[str], Liveness]
 
 
 class LivenessElsewhere:
-    """The liveness of a child process, which ends when this is closed."""
+    """The liveness of a child process, which ends on close."""
 
     def __init__(self, open_liveness: Open, argument: str) -> None:
         self._pipe, theirs = _FRESH.Pipe()
@@ -51,7 +50,7 @@ class LivenessElsewhere:
 
 
 def serve(pipe: Connection, open_liveness: Open, argument: str) -> None:
-    """Answer calls until nobody has any more."""
+    """Answer calls until the pipe is closed."""
     liveness = open_liveness(argument)
     with pipe:
         while True:

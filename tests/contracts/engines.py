@@ -1,4 +1,4 @@
-"""Which engine a test of a contract speaks of, and how many sentences each contract has."""
+"""The engines that the tests of a contract cover, and the number of tests of each contract."""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -30,13 +30,13 @@ URLS: Final[Mapping[str, str]] = {
     ONE_NODE: "{server}/space?cache={folder}",
     THREE_NODES: "{server}/space?cache={folder}",
 }
-"""How each engine is opened."""
+"""The URL by which each engine is opened."""
 
 SERVERS: Final[Mapping[str, Callable[[Path], AbstractContextManager[Server]]]] = {
     ONE_NODE: one_node,
     THREE_NODES: three_nodes,
 }
-"""What some need, and keeps its files in a folder."""
+"""Servers that some engines need. Each keeps its files in a folder."""
 
 MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "test_memory": (MEMORY,),
@@ -49,7 +49,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "test_nats_three": (THREE_NODES,),
     "test_nats_server": (ONE_NODE, THREE_NODES),
 }
-"""The engines that the tests of a module speak of; where there are several, a parameter says which one."""
+"""The engines that the tests of a module cover. If there are several, a parameter names the one."""
 
 ALSO: Final[Mapping[str, tuple[str, ...]]] = {
     "ClockContract": (MEMORY, DIALOGUE, MAILBOX, ONE_NODE, THREE_NODES),
@@ -61,7 +61,7 @@ ALSO: Final[Mapping[str, tuple[str, ...]]] = {
     "WakeupsContract": (ONE_NODE, THREE_NODES),
     "SharedWakeupsContract": (ONE_NODE, THREE_NODES),
 }
-"""Which others have the same adapter of one machine that test_one_machine tries."""
+"""Other engines that use the same adapter of one machine, which test_one_machine covers."""
 
 
 def contracts_of(module: str) -> Mapping[str, str]:
@@ -78,12 +78,12 @@ def contracts_of(module: str) -> Mapping[str, str]:
 
 
 def sentences(contract: str) -> frozenset[str]:
-    """Return the sentences of a contract: the names of its tests."""
+    """Return the names of the tests of a contract."""
     return frozenset(name for name in dir(getattr(contracts, contract)) if name.startswith("test_"))
 
 
 def engines_of(module: str, contract: str, parameters: str = "") -> Iterable[str]:
-    """Return the engines that a test speaks of."""
+    """Return the engines that a test covers."""
     engines = MODULES[module]
     if len(engines) > 1 and parameters:
         words = parameters.split("-")
@@ -92,12 +92,12 @@ def engines_of(module: str, contract: str, parameters: str = "") -> Iterable[str
 
 
 def _variant(engine: str) -> str:
-    """Return the word that parameters name it by: `mailbox`, `three`."""
+    """Return the word by which parameters name an engine: `mailbox`, `three`."""
     return engine.partition(", ")[2].split()[0]
 
 
 def expected() -> Mapping[str, frozenset[str]]:
-    """Return for every contract that is tried here on which engines it is."""
+    """Return the engines on which each contract is tested here."""
     found: dict[str, set[str]] = {}
     for module in MODULES:
         for contract in contracts_of(module).values():

@@ -1,53 +1,52 @@
-"""The files store, opened by the path of its folder; worker processes open it in the same way."""
+"""The files store, opened by the path of its folder. Worker processes open it in the same way."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from covey.adapters.folder.beside_thread import BesideThread
-from covey.adapters.folder.confirming import Confirming, HeldRings
+from covey.adapters.folder.background_thread import BackgroundThread
+from covey.adapters.folder.disk_layout import prepare
 from covey.adapters.folder.folder import FilesFolder
-from covey.adapters.folder.ground import prepare
-from covey.adapters.folder.passes import ThreadedPasses
+from covey.adapters.folder.passes import DeferredCommitGate, HeldWakeups, ThreadedPasses
 from covey.adapters.sqlite.care.views import SqliteViews
-from covey.adapters.sqlite.engine.log_sync import LogSync
+from covey.adapters.sqlite.engine.wal import LogSync
 from covey.adapters.sqlite.search.search import SqliteSearch
 from covey.adapters.sqlite.search.threaded import ThreadedSearch
-from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.group_commit import GroupCommit
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.liveness import SystemLiveness
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.formats.layout import Layout
 from covey.ports.store import Store
-from covey.services.mail.updates import NoticePorts
+from covey.services.mail.filing import NoticePorts
 from covey.services.mirror.mirror import Mirror
-from covey.services.mirror.store import MirroredStore, OwnPasses
-from covey.testing.opening import Ring, Searched, Viewed, closing, silent
+from covey.services.mirror.store import InlinePasses, MirroredStore
+from covey.testing.factories import Ring, SearchedStore, ViewedStore, closing, silent
 
 
 def ledger(root: str) -> str:
-    """Return the file of the ledger."""
+    """Return the path of the ledger."""
     return f"{root}/.covey/covey.db"
 
 
 def mirrored_inline(root: str, layout: Layout, ring: Ring) -> MirroredStore:
-    """Return a store in which everything happens in the calling thread."""
+    """Return a store in which everything runs in the calling thread."""
     prepare(root, layout)
     store = SqliteStore(ledger(root), ring=ring)
     folder = FilesFolder(root, layout)
     mirror = _mirror(root, store, folder)
-    return MirroredStore(store, folder, OwnPasses(folder, lambda: mirror))
+    return MirroredStore(store, folder, InlinePasses(folder, lambda: mirror))
 
 
 def mirrored_threaded(root: str, layout: Layout, ring: Ring) -> MirroredStore:
-    """Return a store that commits in groups, and whose passes have a thread of their own."""
+    """Return a store that commits in groups, and whose passes have their own thread."""
     prepare(root, layout)
-    rings = HeldRings(ring)
+    rings = HeldWakeups(ring)
     store = GroupCommit(ledger(root), ring=rings.ring)
     log = LogSync(store.path, store.condition)
-    beside = BesideThread(f"covey {root}")
-    confirming = Confirming(log, rings, beside)
+    beside = BackgroundThread(f"covey {root}")
+    confirming = DeferredCommitGate(log, rings, beside)
     folder = FilesFolder(root, layout, beside, confirming)
     own = SqliteStore(ledger(root), ring=ring)
     mirror = _mirror(root, own, folder)
@@ -90,13 +89,13 @@ WAYS = {
 
 
 @asynccontextmanager
-async def views(way: str, root: str) -> AsyncGenerator[Viewed]:
+async def views(way: str, root: str) -> AsyncGenerator[ViewedStore]:
     async with WAYS[way](root, silent) as store:
-        yield Viewed(store, SqliteViews(ledger(root)))
+        yield ViewedStore(store, SqliteViews(ledger(root)))
 
 
 @asynccontextmanager
-async def search(way: str, root: str) -> AsyncGenerator[Searched]:
+async def search(way: str, root: str) -> AsyncGenerator[SearchedStore]:
     of = SqliteSearch if way.endswith("inline") else ThreadedSearch
     async with WAYS[way](root, silent) as store, closing(of(ledger(root))) as found:
-        yield Searched(store, found)
+        yield SearchedStore(store, found)

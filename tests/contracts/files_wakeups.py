@@ -1,11 +1,11 @@
-"""The wake-ups of a shared folder, opened by its path; worker processes open them in the same way."""
+"""The wake-ups of a shared folder, opened by its path. Worker processes open them in the same way."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from covey.core.formats.layout import Layout
 from covey.engines import connect, parse_store_url
-from covey.ports.wakeups import Wakeups
+from covey.ports.clock import Wakeups
 
 
 @asynccontextmanager

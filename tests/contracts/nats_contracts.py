@@ -1,6 +1,6 @@
-"""What the contracts over a replicated store on NATS have in common, however many nodes there are.
+"""Fixtures and contracts for a replicated store on NATS, whatever the number of nodes.
 
-A module that takes all of it says where its `place` is.
+A module that imports them defines the fixture `place`.
 """
 
 from functools import partial
@@ -13,13 +13,13 @@ from covey.testing.contracts import (
     BindingsContract,
     DeliveriesContract,
     FlowsContract,
-    HoldingsContract,
     InboxesContract,
     JournalContract,
     MessagesContract,
     OffersContract,
     PostsContract,
     PrunedContract,
+    RetentionContract,
     RunsContract,
     SessionsContract,
     SettingsContract,
@@ -36,7 +36,7 @@ WAYS = {
     "threaded": nats_space.open_threaded,
     "apart": nats_space.open_apart,
 }
-"""All on one machine, in the calling thread or with threads; or each on a machine of its own."""
+"""Ways to open the store: on one machine, in the calling thread or with threads; or each on its own machine."""
 
 VIEWS = {"inline": nats_space.views_inline, "threaded": nats_space.views_threaded, "apart": nats_space.views_apart}
 SEARCHES = {
@@ -48,7 +48,7 @@ SEARCHES = {
 
 @pytest.fixture
 def way(request: pytest.FixtureRequest) -> str:
-    """How a store is opened; what a record is like does not depend on it."""
+    """Return the way to open a store. The records do not depend on it."""
     return getattr(request, "param", "apart")
 
 
@@ -123,7 +123,7 @@ class TestWaits(WaitsContract): ...
 class TestJournal(JournalContract): ...
 
 
-class TestHoldings(HoldingsContract): ...
+class TestHoldings(RetentionContract): ...
 
 
 class TestPruned(PrunedContract): ...

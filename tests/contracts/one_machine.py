@@ -1,11 +1,11 @@
-"""The adapters of one machine, opened by a folder; worker processes open them in the same way."""
+"""The adapters of one machine, opened by a folder. Worker processes open them in the same way."""
 
 from contextlib import AbstractAsyncContextManager
 
-from covey.adapters.doorbell.listen import DoorbellWakeups
+from covey.adapters.doorbell.wakeups import DoorbellWakeups
 from covey.adapters.system.liveness import SystemLiveness
-from covey.ports.wakeups import Wakeups
-from covey.testing.opening import closing
+from covey.ports.clock import Wakeups
+from covey.testing.factories import closing
 
 
 def open_doorbell(folder: str) -> AbstractAsyncContextManager[Wakeups]:

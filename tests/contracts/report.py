@@ -1,7 +1,7 @@
-"""A plugin of pytest: how many sentences of each contract hold on each engine, as JSON.
+"""A pytest plugin: the number of tests of each contract that pass on each engine, as JSON.
 
-`pytest tests/contracts -p tests.contracts.report`, with the name of the file in COVEY_CONTRACT_REPORT. A sentence holds
-where all tests of it passed.
+Run `pytest tests/contracts -p tests.contracts.report`, with the name of the file in COVEY_CONTRACT_REPORT. A test of a
+contract counts if it passed with all its parameters.
 """
 
 import json
@@ -18,7 +18,7 @@ _NODE = re.compile(r"tests/contracts/(\w+)\.py::(\w+)::(\w+)(?:\[(.*)\])?")
 
 
 class Report:
-    """What became of every sentence."""
+    """The outcome of every test of a contract."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -43,6 +43,6 @@ class Report:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # On a worker of xdist nothing is written: the one who gave it work hears of all.
+    # A worker of xdist writes nothing, because the controller gets all reports.
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Report(Path(os.environ["COVEY_CONTRACT_REPORT"])))

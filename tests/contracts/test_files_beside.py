@@ -1,9 +1,9 @@
-"""The contracts over the files store while a foreign program is busy in the same folder.
+"""The contracts over the files store while a foreign program works in the same folder.
 
-Most sentences are about records that have names, and hold whatever others add: beside these it sends, answers, archives
-and sweeps. Some are about all that a space holds, or about all that rings. They would be untrue with the records of
-others among their own, so there it does what makes none: junk, half files, moves, lines in the manifest, and a registry
-that is written anew without our entries.
+Most tests are about named records, and pass whatever other programs add: beside these, the foreign program sends,
+answers, archives and sweeps. Some tests are about everything in a space, or about every wake-up. Foreign records would
+break them, so beside these the program makes no records: only junk, partial files, moves, lines in the manifest, and a
+registry that is rewritten without Covey's entries.
 """
 
 from collections.abc import Generator
@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from covey.adapters.folder.ground import prepare
+from covey.adapters.folder.disk_layout import prepare
 from covey.core.formats.layout import Layout
 from covey.testing import Locator, OpenSearch, OpenStore, OpenViews
 from covey.testing.contracts import (
@@ -22,13 +22,13 @@ from covey.testing.contracts import (
     DeliveriesContract,
     DurableStoreContract,
     FlowsContract,
-    HoldingsContract,
     InboxesContract,
     JournalContract,
     MessagesContract,
     OffersContract,
     PostsContract,
     PrunedContract,
+    RetentionContract,
     RunsContract,
     SearchContract,
     SessionsContract,
@@ -64,7 +64,7 @@ WHOLE: Final = frozenset(
         "test_the_lag_is_what_is_not_taken_in_yet",
     }
 )
-"""The contracts and the tests that are about everything at once."""
+"""Contracts and tests that are about everything in a space."""
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +170,7 @@ class TestJournal(JournalContract): ...
 class TestViews(ViewsContract): ...
 
 
-class TestHoldings(HoldingsContract): ...
+class TestHoldings(RetentionContract): ...
 
 
 class TestPruned(PrunedContract): ...

@@ -1,4 +1,4 @@
-"""The contracts of wake-ups over a folder that others share."""
+"""The contracts of wake-ups over a shared folder."""
 
 from functools import partial
 from pathlib import Path

@@ -6,7 +6,17 @@ from contextlib import asynccontextmanager
 import pytest
 
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryViews, MemoryWakeups
-from covey.testing import OpenLiveness, OpenSearch, OpenStore, OpenViews, OpenWakeups, Searched, Viewed, closing, silent
+from covey.testing import (
+    OpenLiveness,
+    OpenSearch,
+    OpenStore,
+    OpenViews,
+    OpenWakeups,
+    SearchedStore,
+    ViewedStore,
+    closing,
+    silent,
+)
 from covey.testing.contracts import (
     AgentsContract,
     BindingsContract,
@@ -14,7 +24,6 @@ from covey.testing.contracts import (
     BlobUpkeepContract,
     DeliveriesContract,
     FlowsContract,
-    HoldingsContract,
     InboxesContract,
     JournalContract,
     LivenessContract,
@@ -22,6 +31,7 @@ from covey.testing.contracts import (
     OffersContract,
     PostsContract,
     PrunedContract,
+    RetentionContract,
     RunsContract,
     SearchContract,
     SessionsContract,
@@ -52,9 +62,9 @@ def open_wakeups() -> OpenWakeups:
 @pytest.fixture
 def open_search() -> OpenSearch:
     @asynccontextmanager
-    async def search() -> AsyncGenerator[Searched]:
+    async def search() -> AsyncGenerator[SearchedStore]:
         async with closing(MemoryStore(silent)) as store, closing(MemorySearch(store)) as search:
-            yield Searched(store, search)
+            yield SearchedStore(store, search)
 
     return search
 
@@ -62,9 +72,9 @@ def open_search() -> OpenSearch:
 @pytest.fixture
 def open_views() -> OpenViews:
     @asynccontextmanager
-    async def views() -> AsyncGenerator[Viewed]:
+    async def views() -> AsyncGenerator[ViewedStore]:
         async with closing(MemoryStore(silent)) as store:
-            yield Viewed(store, MemoryViews(store))
+            yield ViewedStore(store, MemoryViews(store))
 
     return views
 
@@ -166,7 +176,7 @@ class TestBlobs(BlobsContract): ...
 class TestBlobUpkeep(BlobUpkeepContract): ...
 
 
-class TestHoldings(HoldingsContract): ...
+class TestHoldings(RetentionContract): ...
 
 
 class TestPruned(PrunedContract): ...

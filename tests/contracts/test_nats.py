@@ -26,7 +26,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 @pytest.fixture
 def place(servers: str, tmp_path: Path) -> str:
-    """A space of its own, and a folder for its replicas."""
+    """Return the URL of a new space, with a folder for its replicas."""
     return f"{servers}/{uuid.uuid4().hex}?cache={tmp_path}"
 
 

@@ -1,4 +1,4 @@
-"""The contracts of what a space keeps on NATS servers, one node or three: its log, contents, and who is alive."""
+"""The contracts of the server side of a space on NATS, one node or three: its log, contents and liveness."""
 
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.blobfiles.blobs import BlobFiles
 from covey.adapters.nats.blobs import NatsBlobs
 from covey.adapters.nats.client.link import Link
 from covey.adapters.nats.leases import Leases
 from covey.adapters.nats.log.log import NatsLog
 from covey.adapters.nats.log.snapshots import NatsSnapshots
+from covey.adapters.system.blobs import BlobFiles
 from covey.testing import Locator, OpenLiveness, OpenLog, OpenLogSnapshots
 from covey.testing.contracts import (
     BlobsContract,
@@ -59,7 +59,7 @@ def link(place: str) -> Generator[Link]:
 
 @pytest.fixture
 def warn() -> Callable[[str], None]:
-    """Hear of a server that takes its time, which it may."""
+    """Collect warnings about a slow server, which are allowed."""
     heard: list[str] = []
     return heard.append
 

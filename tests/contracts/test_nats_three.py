@@ -1,6 +1,6 @@
-"""The contracts over a replicated store on three NATS nodes, where every opening is on a machine of its own.
+"""The contracts over a replicated store on three NATS nodes, where every opening is on its own machine.
 
-Other ways to open a store differ on this side only, which test_nats tries.
+Other ways to open a store differ only on the client side, which test_nats covers.
 """
 
 from collections.abc import Generator
@@ -34,7 +34,7 @@ def ahead(servers: str) -> Generator[SpacesAhead]:
 
 @pytest.fixture
 def place(servers: str, ahead: SpacesAhead, tmp_path: Path) -> Generator[str]:
-    """A space of its own, and a folder for its replicas. Its log is there, with nothing in it."""
+    """Return the URL of a new space, with a folder for its replicas. Its log exists and is empty."""
     space = ahead.take()
     yield f"{servers}/{space}?cache={tmp_path}"
     ahead.drop(space)
@@ -49,7 +49,7 @@ class TestDurable(DurableStoreContract): ...
 class TestShared(SharedStoreContract):
     @pytest.fixture
     def place(self, servers: str, ahead: SpacesAhead, tmp_path: Path) -> Generator[str]:
-        """Not even the log is there."""
+        """Return the URL of a new space whose log does not exist yet."""
         space = new_space()
         yield f"{servers}/{space}?cache={tmp_path}"
         ahead.drop(space)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.blobfiles.blobs import BlobFiles
-from covey.adapters.blobfiles.threaded import ThreadedBlobs
+from covey.adapters.system.blobs import BlobFiles
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.ids import SystemIds
+from covey.adapters.system.threaded_files import ThreadedBlobs
 from covey.ports.blobs import Blobs
 from covey.testing.contracts import (
     BlobsContract,
@@ -25,7 +25,7 @@ from covey.testing.contracts import (
     SharedWakeupsContract,
     WakeupsContract,
 )
-from covey.testing.opening import Locator, OpenLiveness, OpenWakeups
+from covey.testing.factories import Locator, OpenLiveness, OpenWakeups
 from tests.contracts.elsewhere import LivenessElsewhere
 from tests.contracts.one_machine import open_doorbell, open_system_liveness
 
@@ -55,7 +55,7 @@ def spoil_blob(tmp_path: Path) -> Callable[[str], None]:
 
 @pytest.fixture
 def short() -> Generator[str]:
-    """A private folder whose path is short enough for sockets."""
+    """Return a private folder whose path is short enough for sockets."""
     folder = tempfile.mkdtemp(prefix="cv", dir="/tmp")
     yield folder
     shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""The contracts over the SQLite adapter: in the calling thread, and with threads of its own."""
+"""The contracts over the SQLite adapter: in the calling thread, and with its own threads."""
 
 from functools import partial
 from pathlib import Path
@@ -12,13 +12,13 @@ from covey.testing.contracts import (
     DeliveriesContract,
     DurableStoreContract,
     FlowsContract,
-    HoldingsContract,
     InboxesContract,
     JournalContract,
     MessagesContract,
     OffersContract,
     PostsContract,
     PrunedContract,
+    RetentionContract,
     RunsContract,
     SearchContract,
     SessionsContract,
@@ -132,7 +132,7 @@ class TestJournal(JournalContract): ...
 class TestViews(ViewsContract): ...
 
 
-class TestHoldings(HoldingsContract): ...
+class TestHoldings(RetentionContract): ...
 
 
 class TestPruned(PrunedContract): ...

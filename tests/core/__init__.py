@@ -1,1 +1,1 @@
-"""The pure core, by properties."""
+"""Tests of the pure core, by properties."""

@@ -1,6 +1,6 @@
-"""Records whose every field has a value of its own, made from the types of the fields.
+"""Records in which every field has a distinct value, made from the types of the fields.
 
-Nothing names a field here: a field that is added to a record is filled as well, and the tests of shapes see it.
+No field is named here: a field that is added to a record is filled as well, and the tests of shapes see it.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,11 +9,20 @@ from itertools import count
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from covey.core.address import Address, SessionKey, main_key, parse_address
-from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, TicketId, delivery_id, session_inbox
-from covey.core.ledger.evidence import EvidenceGrade, Extent, Seen, confirmed
+from covey.core.identity import Address, SessionKey, main_key, parse_address
 from covey.core.ledger.message import Callback
-from covey.core.names import AgentName
+from covey.core.ledger.offer import EvidenceGrade, Extent, SeenParts, confirmed
+from covey.core.names import (
+    AgentName,
+    DeliveryId,
+    InboxId,
+    MessageId,
+    OfferId,
+    SessionId,
+    TicketId,
+    delivery_id,
+    session_inbox,
+)
 from covey.core.work.run import RunId
 from covey.testing.fakes import numbered_uuid
 from covey.testing.records import a_message_id, a_run_id, a_session_id, a_ticket, an_offer_id, at
@@ -32,18 +41,18 @@ _SPECIAL: Mapping[object, Callable[[int], object]] = {
     Address: lambda n: parse_address(f"agent-{n}"),
     Callback: lambda n: Callback(f"channel-{n}", f"conversation-{n}", f'{{"more":{n}}}'),
     Extent: lambda n: Extent(n, n + 1, n + 2),
-    Seen: lambda n: confirmed(None, Extent(n, n + 1, n + 2), EvidenceGrade.NAMED),
+    SeenParts: lambda n: confirmed(None, Extent(n, n + 1, n + 2), EvidenceGrade.NAMED),
     datetime: at,
     timedelta: lambda n: timedelta(seconds=n),
-    str: numbered_uuid,  # also where a text has to be a uuid
+    str: numbered_uuid,  # also for texts that must be a uuid
     int: lambda n: n,
     float: float,
 }
-"""Values of the types that only some texts or numbers are valid for, each different by its number."""
+"""Values of the types for which only some texts or numbers are valid. Each number gives a different value."""
 
 
 def filled(record: type[R]) -> R:
-    """Return a record without an empty field, and without a value that is the field's default."""
+    """Return a record in which no field is empty or equal to its default."""
     return _record(record, count(1))
 
 

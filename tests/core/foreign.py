@@ -1,11 +1,11 @@
-"""Files of foreign programs: right ones, nearly right ones, and anything."""
+"""Files of foreign programs: correct, nearly correct and arbitrary ones."""
 
 import json
 from collections.abc import Collection, Mapping
 
 from hypothesis import strategies as st
 
-from covey.core.formats.layout import Copy
+from covey.core.formats.layout import FileCopy
 from covey.core.json import Json
 from tests.core.strategies import json_values, messages, texts
 
@@ -24,7 +24,7 @@ ENTRY_FIELDS = {
 
 
 def dialogue(**changes: Json) -> dict[str, Json]:
-    """Return a request as a loop of agents writes it."""
+    """Return a request as an agent loop writes it."""
     fields: Mapping[str, Json] = {
         "id": "1730000000123-9b3e0000-0000-4000-8000-000000000001",
         "from": "np-critic",
@@ -64,14 +64,14 @@ def as_file(data: Json) -> bytes:
     return json.dumps(data).encode()
 
 
-copies = st.builds(Copy, messages.map(lambda made: made.id), texts, texts, st.none() | texts, st.none() | texts)
+copies = st.builds(FileCopy, messages.map(lambda made: made.id), texts, texts, st.none() | texts, st.none() | texts)
 
 _some_time = st.sampled_from(["2026-01-01T00:00:00Z", "2026-01-01T00:00:00", "0001-01-01T00:00:00+14:00", 1745659200])
 _values = st.one_of(json_values, _some_time, st.sampled_from(["request", "response", "notify", "task", "task_update"]))
 
 
 def _altered(right: Mapping[str, Json]) -> st.SearchStrategy[bytes]:
-    """Return files with some fields of a right one replaced, dropped or added."""
+    """Return files in which some fields of a correct file are replaced, dropped or added."""
     changed = st.dictionaries(st.sampled_from(sorted(right)) | texts, _values, max_size=6)
     dropped = st.sets(st.sampled_from(sorted(right)), max_size=3)
     return st.builds(_with, st.just(right), changed, dropped)

@@ -5,14 +5,12 @@ from datetime import UTC
 
 from hypothesis import strategies as st
 
-from covey.core.address import SessionKey, main_key, parse_address
-from covey.core.identity import Grade, Identity
-from covey.core.ids import MessageId, SessionId
+from covey.core.identity import Grade, Identity, SessionKey, main_key, parse_address
 from covey.core.json import Json
 from covey.core.ledger.marks import NAMES, Marks, Step
 from covey.core.ledger.message import Callback, DataPart, FilePart, Kind, Message, Part, TaskRef, TextPart
 from covey.core.ledger.wire import more_of
-from covey.core.names import AgentName, Scope, Subject, is_uuid_like
+from covey.core.names import AgentName, MessageId, Scope, SessionId, Subject, is_uuid_like
 
 NAME_LETTERS = string.ascii_letters + string.digits + "_-"
 

@@ -1,9 +1,8 @@
-"""Which ancestor of a program is the client that it works for."""
+"""The choice of the client among the ancestors of a process."""
 
 import pytest
 
-from covey.core.directory.ancestry import Ancestor, client_of
-from covey.core.directory.session import Holder
+from covey.core.directory.session import Ancestor, Holder, client_of
 
 
 def descent(*names: str) -> list[Ancestor]:
@@ -25,7 +24,9 @@ def descent(*names: str) -> list[Ancestor]:
         (("", "bash"), 1),
     ],
 )
-def test_it_is_the_nearest_that_is_neither_a_shell_nor_a_launcher(names: tuple[str, ...], client: int) -> None:
+def test_the_client_is_the_nearest_ancestor_that_is_neither_a_shell_nor_a_launcher(
+    names: tuple[str, ...], client: int
+) -> None:
     assert client_of(descent(*names)) == Holder(pid=client, started="0")
 
 
@@ -34,5 +35,5 @@ def test_a_script_of_a_shell_is_a_shell() -> None:
     assert client_of([wrapper, *descent("claude")]) == Holder(pid=1, started="0")
 
 
-def test_without_ancestors_there_is_none() -> None:
+def test_a_process_without_ancestors_has_no_client() -> None:
     assert client_of(()) is None

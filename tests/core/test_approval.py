@@ -1,4 +1,5 @@
-"""Approvals as data: what is written is read again, what others write is understood, and nothing else is a yes."""
+"""Approvals as data: requests and decisions survive encoding, forms of other programs are understood, and only an
+explicit approval counts as one."""
 
 import string
 from typing import Any, cast
@@ -61,7 +62,7 @@ def test_an_answer_is_read_as_it_was_written_in_data_and_as_a_text(
 
 
 @given(names, message_ids, texts | st.just("{}"))
-def test_a_request_is_understood_as_the_one_text_that_other_programs_get(
+def test_a_request_sent_as_bare_text_is_read_as_the_same_request(
     name: ApprovalName, message_id: Any, said: str
 ) -> None:
     message = a_request(TextPart(said), request_part(name, message_id))._replace(id=message_id)
@@ -72,13 +73,13 @@ def test_a_request_is_understood_as_the_one_text_that_other_programs_get(
 
 
 @given(st.lists(parts, max_size=3))
-def test_nothing_but_a_decision_is_one(others: list[Part]) -> None:
-    """Arbitrary parts hold none: a yes is never a matter of luck."""
+def test_arbitrary_parts_contain_no_decision(others: list[Part]) -> None:
+    """A decision never comes about by chance."""
     assert read_decision(ASKED, others) is None
 
 
 @given(json_values.filter(lambda value: not isinstance(value, bool)))
-def test_what_is_neither_true_nor_false_is_no_decision(value: Json) -> None:
+def test_an_approve_field_that_is_no_boolean_is_invalid(value: Json) -> None:
     for part in (DataPart({"approve": value}), TextPart(to_json({"approve": value}))):
         with pytest.raises(Invalid, match="approve"):
             read_decision(ASKED, (part,))
@@ -100,7 +101,7 @@ def test_a_plain_text_is_no_decision(text: str) -> None:
         ({"approve": True, "feedback": 5}, "use a text"),
     ],
 )
-def test_a_malformed_decision_says_how(data: Json, fault: str) -> None:
+def test_the_error_of_a_malformed_decision_names_the_fault(data: Json, fault: str) -> None:
     with pytest.raises(Invalid) as error:
         read_decision(ASKED, (DataPart(data),))
     assert fault in error.value.message
@@ -117,11 +118,11 @@ def test_a_malformed_decision_says_how(data: Json, fault: str) -> None:
         ((DataPart({"approve": True, "confidence": 0.9}), DataPart([1])), Decision(True)),
     ],
 )
-def test_what_other_programs_write_is_understood(parts: tuple[Part, ...], decision: Decision) -> None:
+def test_decisions_as_other_programs_write_them_are_understood(parts: tuple[Part, ...], decision: Decision) -> None:
     assert read_decision(ASKED, parts) == decision
 
 
-def test_the_agreed_requests_are_such_whoever_writes_them() -> None:
+def test_a_shutdown_request_of_any_program_is_an_approval_request() -> None:
     for data in ({"type": "shutdown_request", "request_id": "r-1"}, {"type": "shutdown_request", "request_id": 5}):
         request = requested(a_request(TextPart(to_json(data))))
         assert request is not None
@@ -129,14 +130,14 @@ def test_the_agreed_requests_are_such_whoever_writes_them() -> None:
         assert request.request_id in ("r-1", a_message_id(1))
 
 
-def test_what_another_program_calls_a_request_is_none_of_ours() -> None:
+def test_requests_of_other_types_are_no_approval_requests() -> None:
     assert requested(a_request(DataPart({"type": "http_request", "request_id": "7"}))) is None
     assert requested(a_request(DataPart({"type": "_request", "request_id": a_message_id(1)}))) is None
     assert requested(a_request(DataPart({"type": "plan_approval_response", "request_id": a_message_id(1)}))) is None
     assert requested(a_request(DataPart({"type": 7}), TextPart("{" * 100_000))) is None
 
 
-def test_only_what_wants_an_answer_asks_for_an_approval() -> None:
+def test_only_a_message_that_expects_a_reply_asks_for_an_approval() -> None:
     message = a_request(request_part(PLAN, a_message_id(1)))
     assert requested(message) is not None
     assert requested(message._replace(expects_reply=False)) is None
@@ -158,17 +159,17 @@ def test_the_data_of_an_approval_is_found_and_other_data_is_not() -> None:
         *[(text, "deploy") for text in ("deploy", "deploy_request", "deploy-request")],
     ],
 )
-def test_what_is_to_be_approved_has_short_and_long_names(written: str, name: str) -> None:
+def test_an_approval_name_can_be_written_short_or_long(written: str, name: str) -> None:
     assert parse_approval_name(written) == name
 
 
 @pytest.mark.parametrize("written", ["", " ", "_request", "7up", "a" * 65, "über", "a.b", None, 5, "a/b"])
-def test_a_name_that_can_not_be_one_is_told(written: object) -> None:
+def test_an_invalid_approval_name_is_refused(written: object) -> None:
     with pytest.raises(Invalid, match="approval"):
         parse_approval_name(written)
 
 
-def test_only_an_approval_is_true() -> None:
+def test_only_an_approved_request_is_true() -> None:
     ticket = a_ticket()
 
     def judged(*parts: Part) -> tuple[ApprovalState, bool]:

@@ -16,7 +16,7 @@ def test_a_pause_never_shrinks_and_never_exceeds_the_longest(first: float, longe
     assert backoff.after(failures) <= backoff.after(failures + 1) <= longest
 
 
-def test_the_pauses_of_one_row_are_those_after_each_failure() -> None:
+def test_the_sequence_of_pauses_matches_the_pause_after_each_failure() -> None:
     backoff = Backoff(first=1.0, longest=10.0)
     assert [*islice(backoff.pauses(), 6)] == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
     assert [backoff.after(n) for n in range(1, 7)] == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]

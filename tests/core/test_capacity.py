@@ -1,4 +1,4 @@
-"""What gives way when an inbox is full."""
+"""Overflow policies: the message that a full inbox evicts."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.directory.capacity import EVICTION_ORDER, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
+from covey.core.directory.card import EVICTION_ORDER, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
 from covey.core.errors import Invalid
 from covey.core.ledger.message import Kind
 
 
 def victim(inbox: Sequence[Kind], overflow: Overflow) -> Kind | None:
-    """Return the kind of what a full inbox, oldest first, gives up."""
+    """Return the kind of the message that a full inbox, oldest first, evicts."""
     for kinds in EVICTION_ORDER[overflow]:
         for kind in inbox:
             if kind in kinds:
@@ -24,17 +24,17 @@ inboxes = st.lists(st.sampled_from(Kind), min_size=1, max_size=10)
 
 
 @given(inboxes)
-def test_hold_gives_up_nothing(inbox: list[Kind]) -> None:
+def test_hold_evicts_nothing(inbox: list[Kind]) -> None:
     assert victim(inbox, Overflow.HOLD) is None
 
 
 @given(inboxes)
-def test_first_in_first_out_gives_up_the_oldest(inbox: list[Kind]) -> None:
+def test_first_in_first_out_evicts_the_oldest(inbox: list[Kind]) -> None:
     assert victim(inbox, Overflow.FIRST_IN_FIRST_OUT) is inbox[0]
 
 
 @given(inboxes)
-def test_evict_oldest_gives_up_notifies_before_answers_before_requests_and_never_a_task(inbox: list[Kind]) -> None:
+def test_evict_oldest_evicts_notifies_before_answers_before_requests_and_never_a_task(inbox: list[Kind]) -> None:
     given_up = victim(inbox, Overflow.EVICT_OLDEST)
     rank = {Kind.NOTIFY: 0, Kind.RESPONSE: 1, Kind.UPDATE: 1, Kind.REQUEST: 2}
     ranks = [rank[kind] for kind in inbox if kind is not Kind.TASK]
@@ -49,7 +49,7 @@ def test_every_policy_has_its_order() -> None:
 
 
 @given(st.integers(1, 10**6), st.sampled_from(Overflow))
-def test_a_capacity_comes_back_from_its_fields(limit: int, overflow: Overflow) -> None:
+def test_a_capacity_is_parsed_back_from_its_fields(limit: int, overflow: Overflow) -> None:
     assert parse_capacity(limit, str(overflow)) == Capacity(limit, overflow)
 
 

@@ -1,15 +1,15 @@
-"""Channels: what can be one, and what of it is secret."""
+"""Channels: valid configurations, and the parts that stay secret."""
 
 import json
 from datetime import timedelta
 
 import pytest
 
-from covey.core.channels.binding import parse_bound, parse_conversation, parse_person
 from covey.core.channels.channel import (
     ChannelKind,
-    Style,
+    WebhookStyle,
     console,
+    is_private,
     parse_secret,
     private_of,
     private_setting_of,
@@ -17,9 +17,9 @@ from covey.core.channels.channel import (
     read_config,
     webhook,
 )
-from covey.core.channels.signature import MAX_SKEW, Direction, Signed, is_signed, signature
-from covey.core.directory.private_settings import is_private
+from covey.core.channels.post import parse_bound, parse_conversation, parse_person
 from covey.core.errors import Invalid
+from covey.core.http import MAX_SKEW, SignatureDirection, SignedFields, is_signed, signature
 from covey.core.names import AgentName
 from covey.testing import START
 
@@ -37,7 +37,7 @@ SECRET = "a secret of ours"
     ],
 )
 def test_only_the_host_of_a_url_is_shown(url: str, host: str) -> None:
-    config = webhook(OPS, url, Style.SLACK, SECRET)
+    config = webhook(OPS, url, WebhookStyle.SLACK, SECRET)
     assert config.host == host
     shown = json.dumps(public_of(config))
     assert SECRET not in shown
@@ -50,13 +50,13 @@ def test_only_the_host_of_a_url_is_shown(url: str, host: str) -> None:
     ["", "example.org", "ftp://example.org/", "http://", "http:///x", "http://a b/", "http://ü/", "http://h:99999/",
      "http://h:x/", "http://user:pass@h/", "http://user@h/", "http://[::1/", "http://h/\n", "http://h/" + "x" * 3000],
 )  # fmt: skip
-def test_a_url_that_leads_nowhere_is_refused_and_not_shown(url: str) -> None:
+def test_an_invalid_url_is_refused_and_not_shown(url: str) -> None:
     with pytest.raises(Invalid) as caught:
         webhook(OPS, url)
     assert len(url) < 8 or url not in str(caught.value)
 
 
-def test_what_came_from_another_space_is_there_and_can_not_be_used() -> None:
+def test_a_channel_without_its_private_settings_is_read_but_incomplete() -> None:
     config = read_config(OPS, json.dumps(public_of(webhook(OPS, "https://h/x", secret=SECRET))), None)
     assert config is not None
     assert (config.is_complete, config.is_signed, config.secret, config.host) == (False, True, None, "h")
@@ -75,7 +75,7 @@ def test_secrets_are_kept_in_private_settings() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "short", "x" * 1025, "two\nlines of it", "with \x00 zero"])
-def test_a_secret_that_is_none_is_refused_and_not_shown(text: str) -> None:
+def test_an_invalid_secret_is_refused_and_not_shown(text: str) -> None:
     with pytest.raises(Invalid) as caught:
         parse_secret(text)
     assert not text or text not in str(caught.value)
@@ -97,12 +97,18 @@ def test_a_conversation_is_bound_to_one_agent_or_session(text: object) -> None:
     assert str(parse_bound("agent:coder:main")) == "agent:coder:main"
 
 
-REQUEST = Signed(
-    Direction.SAID, "POST", "/c-1?x=1", str(int(START.timestamp())), "k-1", "application/json", b'{"text": "yes"}'
+REQUEST = SignedFields(
+    SignatureDirection.SAID,
+    "POST",
+    "/c-1?x=1",
+    str(int(START.timestamp())),
+    "k-1",
+    "application/json",
+    b'{"text": "yes"}',
 )
 
 
-def test_a_signature_holds_for_a_while_with_one_secret() -> None:
+def test_a_signature_is_valid_for_a_limited_time_and_one_secret() -> None:
     given = signature(SECRET, REQUEST)
     assert given.startswith("v1=")
     for apart in (timedelta(0), MAX_SKEW, -MAX_SKEW):
@@ -116,14 +122,14 @@ def test_a_signature_holds_for_a_while_with_one_secret() -> None:
         assert not is_signed(SECRET, undated, signature(SECRET, undated), START)
 
 
-@pytest.mark.parametrize("field", Signed._fields)
+@pytest.mark.parametrize("field", SignedFields._fields)
 def test_a_signature_covers_every_field_of_a_request(field: str) -> None:
     value = getattr(REQUEST, field)
-    others = {"direction": Direction.POSTED, "timestamp": str(int(REQUEST.timestamp) + 1)}
+    others = {"direction": SignatureDirection.POSTED, "timestamp": str(int(REQUEST.timestamp) + 1)}
     other = others.get(field, value + (b" " if isinstance(value, bytes) else "x"))
     assert not is_signed(SECRET, REQUEST._replace(**{field: other}), signature(SECRET, REQUEST), START)
 
 
-def test_what_stands_in_one_field_can_not_be_moved_into_the_next() -> None:
+def test_moving_text_from_one_field_into_the_next_changes_the_signature() -> None:
     moved = REQUEST._replace(target=f"{REQUEST.target}\n{REQUEST.timestamp}", timestamp=REQUEST.key, key="")
     assert signature(SECRET, moved) != signature(SECRET, REQUEST)

@@ -1,4 +1,4 @@
-"""The delivery's table: what leads where, and that nothing leads out of an end."""
+"""The state table of deliveries: every transition, and no transition out of a terminal state."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ moves = st.sampled_from(Move)
 
 
 @given(st.lists(moves, max_size=30))
-def test_no_sequence_of_moves_leaves_an_end(sequence: list[Move]) -> None:
+def test_no_sequence_of_moves_leaves_a_terminal_state(sequence: list[Move]) -> None:
     delivery = a_delivery(state=DeliveryState.ACCEPTED)
     for move in sequence:
         before = delivery
@@ -27,19 +27,19 @@ def test_no_sequence_of_moves_leaves_an_end(sequence: list[Move]) -> None:
 
 
 @given(st.sampled_from(sorted(TERMINAL)), moves)
-def test_an_end_has_no_moves(state: DeliveryState, move: Move) -> None:
+def test_a_terminal_state_has_no_moves(state: DeliveryState, move: Move) -> None:
     with pytest.raises(IllegalMove):
         moved(a_delivery(state=state), move, at(1))
 
 
-def test_the_ends_are_those_of_the_ledger() -> None:
+def test_the_terminal_states_are_those_of_the_ledger() -> None:
     assert {
         "handled", "evicted", "expired", "refused", "undeliverable", "superseded", "withdrawn",
     } == TERMINAL  # fmt: skip
     assert not WAITING & TERMINAL
 
 
-def test_every_state_has_its_line_and_can_be_reached() -> None:
+def test_every_state_is_in_the_table_and_can_be_reached() -> None:
     assert set(MOVES) == set(DeliveryState)
     reached = {DeliveryState.ACCEPTED}
     while more := {target for state in reached for target in MOVES[state].values()} - reached:
@@ -51,7 +51,7 @@ def test_every_move_is_used() -> None:
     assert {move for line in MOVES.values() for move in line} == set(Move)
 
 
-def test_every_state_has_a_way_to_an_end() -> None:
+def test_every_state_has_a_path_to_a_terminal_state() -> None:
     ending = set(TERMINAL)
     while more := {state for state, line in MOVES.items() if ending & set(line.values())} - ending:
         ending |= more
@@ -77,7 +77,7 @@ seconds = st.none() | st.integers(0, 20)
 
 
 @given(states, seconds, seconds, st.integers(0, 20))
-def test_a_reader_sees_a_passed_lease_as_queued_and_passed_mail_as_expired(
+def test_a_reader_sees_a_passed_lease_as_queued_and_overdue_mail_as_expired(
     state: DeliveryState, lease: int | None, expiry: int | None, now: int
 ) -> None:
     delivery = a_delivery(

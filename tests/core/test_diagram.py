@@ -1,4 +1,4 @@
-"""The diagrams in the docs are those of the tables."""
+"""Agreement between the diagrams in the docs and the tables."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,7 @@
-"""Echoes: what two agents trade without saying anything is stopped after a few rounds; an exchange that says something
-is not, however alike its messages look."""
+"""Echoes: an exchange in which two agents say nothing new is stopped after a few rounds.
+
+An exchange with content is not, however alike its messages look.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -39,7 +41,7 @@ def parts_of(said: Said) -> tuple[Part, ...]:
 
 
 def stopped_at(exchange: Sequence[Said]) -> int | None:
-    """Return the place of the first message that two agents in turn are not let say; None where there is none."""
+    """Return the index of the first refused message when two agents speak in turn; None if no message is refused."""
     talk = Talk(talk_key(A, [B]))
     for place, (said, sender) in enumerate(zip(exchange, cycle((A, B)), strict=False)):
         talk, is_heard = spoken(talk, sender, gist(parts_of(said)), NOW)
@@ -139,14 +141,14 @@ def test_an_exchange_that_says_something_goes_on(name: str) -> None:
     assert stopped_at(TALKS[name]) is None
 
 
-def test_one_who_repeats_itself_to_somebody_silent_is_no_echo() -> None:
+def test_an_agent_that_repeats_itself_to_a_silent_agent_is_no_echo() -> None:
     talk = Talk(talk_key(A, [B]))
     for _ in range(50):
         talk, is_heard = spoken(talk, A, gist((TextPart("tick"),)), NOW)
         assert is_heard
 
 
-def test_something_new_is_always_heard_and_the_talk_goes_on_from_there() -> None:
+def test_a_new_text_is_always_accepted_and_the_talk_goes_on() -> None:
     talk = Talk(talk_key(A, [B]))
     for sender in (A, B) * (ROUNDS + 1):
         talk, _ = spoken(talk, sender, gist((TextPart("Thanks!"),)), NOW)
@@ -157,19 +159,19 @@ def test_something_new_is_always_heard_and_the_talk_goes_on_from_there() -> None
     assert is_heard
 
 
-def test_what_is_due_is_heard_in_a_stopped_talk() -> None:
+def test_a_due_message_is_accepted_in_a_stopped_talk() -> None:
     talk = Talk(talk_key(A, [B]), {A: ROUNDS, B: ROUNDS})
     assert not spoken(talk, A, gist((TextPart("ok"),)), NOW)[1]
     assert spoken(talk, A, gist((TextPart("ok"),)), NOW, is_due=True)[1]
 
 
-def test_those_who_write_to_several_have_one_talk() -> None:
+def test_messages_to_several_recipients_share_one_talk() -> None:
     c = AgentName("carol")
     assert talk_key(A, [B, c]) == talk_key(B, [A, c]) == talk_key(A, []) == EVERYBODY
     assert talk_key(A, [B]) == talk_key(B, [A]) != talk_key(A, [c])
 
 
-def test_a_stopped_talk_is_not_forgotten_for_others() -> None:
+def test_a_stopped_talk_is_not_dropped_in_favour_of_other_talks() -> None:
     stopped = Talk("alice bob", stopped_at=NOW)
     talks = (stopped,)
     for n in range(3 * KEPT_TALKS):
@@ -180,7 +182,9 @@ def test_a_stopped_talk_is_not_forgotten_for_others() -> None:
 
 
 @given(st.lists(texts | json_values.map(lambda value: (DataPart(value),)), max_size=12))
-def test_a_message_is_like_itself_and_never_refused_before_both_repeated(exchange: Sequence[Said]) -> None:
+def test_a_message_is_like_itself_and_never_refused_before_both_repeated(
+    exchange: Sequence[Said],
+) -> None:
     for said in exchange:
         one = gist(parts_of(said))
         assert is_alike(one, one)
@@ -189,12 +193,12 @@ def test_a_message_is_like_itself_and_never_refused_before_both_repeated(exchang
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), texts)
-def test_two_numbers_never_say_the_same(one: int, other: int, text: str) -> None:
+def test_texts_with_different_numbers_are_never_alike(one: int, other: int, text: str) -> None:
     assert is_alike(gist((TextPart(f"{text} {one}"),)), gist((TextPart(f"{text} {other}"),))) == (one == other)
 
 
 @given(st.lists(st.text("abcdefghij", min_size=3, max_size=9), min_size=40, max_size=80, unique=True))
-def test_a_long_text_with_one_other_word_says_the_same_and_with_half_of_them_it_does_not(words: list[str]) -> None:
+def test_a_long_text_with_one_word_replaced_is_alike_and_with_every_word_replaced_is_not(words: list[str]) -> None:
     whole = gist((TextPart(" ".join(words)),))
     assert is_alike(whole, gist((TextPart(" ".join(["zzzz", *words[1:]])),)))
     fresh = [f"{word}zz" for word in words]
@@ -202,7 +206,7 @@ def test_a_long_text_with_one_other_word_says_the_same_and_with_half_of_them_it_
 
 
 @given(st.lists(st.tuples(st.sampled_from([A, B]), texts), max_size=30))
-def test_talks_come_back_as_they_were_kept(exchange: list[tuple[AgentName, str]]) -> None:
+def test_talks_survive_encoding(exchange: list[tuple[AgentName, str]]) -> None:
     talk = Talk(talk_key(A, [B]))
     for sender, text in exchange:
         talk, _ = spoken(talk, sender, gist((TextPart(text),)), NOW)
@@ -210,7 +214,7 @@ def test_talks_come_back_as_they_were_kept(exchange: list[tuple[AgentName, str]]
     assert decode_talks(kept) == (talk,)
 
 
-def test_what_is_only_polite_is_empty_and_a_question_of_substance_is_not() -> None:
+def test_a_polite_phrase_is_empty_and_a_text_of_substance_is_not() -> None:
     assert all(is_empty(gist((TextPart(text),))) for text in POLITE[1:])
     assert not any(
         is_empty(gist((TextPart(text),))) for text in (*QUESTIONS, *CHAT[:8], *FRUIT, "merge", "rollback now")

@@ -1,4 +1,4 @@
-"""The tree of errors: every leaf has a code of its own, advice, and its line in the tree that the module shows."""
+"""The tree of errors: every leaf has a unique code, advice, and a line in the tree of the module's docstring."""
 
 import re
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ BRANCHES = (Rejected, NotFound, Unavailable)
 
 
 def tree(root: type[CoveyError]) -> Iterator[type[CoveyError]]:
-    """Go through the classes under `root`."""
+    """Yield the classes under `root`."""
     for child in root.__subclasses__():
         yield child
         yield from tree(child)
 
 
 def ours() -> list[type[CoveyError]]:
-    """Return the classes of the module; tests may have made others."""
+    """Return the classes of the module, without those that tests define."""
     return [error for error in tree(CoveyError) if error.__module__ == errors.__name__]
 
 
@@ -36,7 +36,7 @@ def test_every_leaf_says_what_to_do_next() -> None:
     assert [error.__name__ for error in ours() if error not in BRANCHES and not error.advice] == []
 
 
-def test_only_what_is_unavailable_is_worth_a_retry() -> None:
+def test_only_unavailable_errors_are_worth_a_retry() -> None:
     assert all(issubclass(error, Unavailable) for error in ours() if error.retryable)
 
 

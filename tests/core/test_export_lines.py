@@ -1,4 +1,4 @@
-"""The lines of an export: what was changed, cut off or mixed up is found, with the number of its line."""
+"""The lines of an export: changed, truncated or reordered lines are found, with their line number."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from covey.core.errors import ExportDamaged, ExportNewer
-from covey.core.formats.export import ExportReader, Header, LineWriter, Summary, tail
+from covey.core.formats.export import ExportHeader, ExportReader, ExportSummary, LineWriter, tail
 from covey.core.formats.portable import FiledMessage, NumberedAgent, Record, Setting
 from covey.testing.records import a_delivery, a_message, an_agent, an_event
 
-HEADER = Header(7, datetime(2026, 4, 30, tzinfo=UTC), "1.2.3")
+HEADER = ExportHeader(7, datetime(2026, 4, 30, tzinfo=UTC), "1.2.3")
 RECORDS: Sequence[Record] = (
     NumberedAgent(an_agent("ann"), 2),
     NumberedAgent(an_agent("bob")),
@@ -24,25 +24,25 @@ RECORDS: Sequence[Record] = (
 )
 
 
-def written(records: Sequence[Record] = RECORDS, header: Header = HEADER) -> list[bytes]:
+def written(records: Sequence[Record] = RECORDS, header: ExportHeader = HEADER) -> list[bytes]:
     writer = LineWriter()
     return [writer.header(header), *map(writer.record, records), writer.end()]
 
 
-def read(lines: Sequence[bytes]) -> tuple[list[Record], Summary]:
+def read(lines: Sequence[bytes]) -> tuple[list[Record], ExportSummary]:
     reader = ExportReader()
     records = [record for line in lines if (record := reader.take(line)) is not None]
     return records, reader.end()
 
 
 def resealed(line: bytes, old: bytes, new: bytes) -> bytes:
-    """Change a line and give it a sum that fits."""
+    """Change a line and give it a matching checksum."""
     assert old in line
     body = line.replace(old, new)[: -len(tail(b""))]
     return body + tail(body)
 
 
-def test_what_was_written_is_read() -> None:
+def test_an_export_is_read_as_it_was_written() -> None:
     records, summary = read(written())
     assert records == list(RECORDS)
     assert summary.header == HEADER
@@ -56,7 +56,7 @@ def test_a_line_is_one_line_of_json_that_ends_with_its_sum() -> None:
         assert b',"sum":"' in line
 
 
-def test_an_export_of_nothing_is_one_too() -> None:
+def test_an_empty_export_is_valid() -> None:
     assert read(written(()))[1].records == 0
 
 
@@ -124,13 +124,13 @@ def test_damage_is_found_with_its_line(spoil: Spoil, line: int, says: str) -> No
     assert says in caught.value.message
 
 
-def test_a_newer_form_is_refused_before_anything_else_is_looked_at() -> None:
+def test_a_newer_version_is_refused_before_anything_else_is_checked() -> None:
     with pytest.raises(ExportNewer) as caught:
         read([b'{"format":"covey-export","version":4}\n'])
     assert caught.value.details == {"version": 4, "known": 3}
 
 
-def test_the_form_before_this_one_is_read_too() -> None:
+def test_an_older_version_is_read_too() -> None:
     lines = written(header=HEADER._replace(version=1))
     records, summary = read(lines)
     assert records == list(RECORDS)

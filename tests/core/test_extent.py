@@ -1,4 +1,4 @@
-"""Extents: evidence grows by what was shown, and nothing with a gap counts as seen."""
+"""Extents: evidence covers the characters that were shown, and a body with a gap does not count as seen."""
 
 import json
 from itertools import pairwise
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
 from covey.core.json import to_json
-from covey.core.ledger.evidence import (
+from covey.core.ledger.offer import (
     EvidenceGrade,
     Extent,
-    Seen,
+    SeenParts,
     Span,
     at_least,
     better,
@@ -32,15 +32,15 @@ BODY_EXTENTS = st.integers(0, LENGTH).flatmap(
 SHOWINGS = st.lists(st.tuples(BODY_EXTENTS, GRADES), max_size=8)
 
 
-def seen_after(showings: list[tuple[Extent, EvidenceGrade]]) -> Seen | None:
-    seen: Seen | None = None
+def seen_after(showings: list[tuple[Extent, EvidenceGrade]]) -> SeenParts | None:
+    seen: SeenParts | None = None
     for extent, grade in showings:
         seen = confirmed(offered(seen, extent), extent, grade)
     return seen
 
 
 def graded(showings: list[tuple[Extent, EvidenceGrade]]) -> list[EvidenceGrade | None]:
-    """Return the best evidence for each character, found in the plainest way."""
+    """Return the best evidence for each character, computed by brute force."""
     best: list[EvidenceGrade | None] = [None] * LENGTH
     for extent, grade in showings:
         for place in range(extent.start, extent.stop):
@@ -73,7 +73,7 @@ def test_a_body_with_a_gap_has_no_grade_and_a_whole_one_has_that_of_its_weakest_
 
 
 @given(SHOWINGS)
-def test_it_goes_on_at_the_first_character_without_evidence(showings: list[tuple[Extent, EvidenceGrade]]) -> None:
+def test_reading_resumes_at_the_first_character_without_evidence(showings: list[tuple[Extent, EvidenceGrade]]) -> None:
     seen, best = seen_after(showings), graded(showings)
     resumes_at = seen.resumes_at if seen is not None else 0
     assert resumes_at == (best.index(None) if None in best else LENGTH)
@@ -94,7 +94,7 @@ def test_more_evidence_never_takes_any_away(
 
 @given(st.lists(BODY_EXTENTS, min_size=1))
 def test_naming_proves_what_every_offer_showed(extents: list[Extent]) -> None:
-    seen: Seen | None = None
+    seen: SeenParts | None = None
     for extent in extents:
         seen = offered(seen, extent)
     assert seen is not None
@@ -103,7 +103,7 @@ def test_naming_proves_what_every_offer_showed(extents: list[Extent]) -> None:
 
 
 @given(SHOWINGS)
-def test_it_comes_back_from_json_as_it_was(showings: list[tuple[Extent, EvidenceGrade]]) -> None:
+def test_extents_and_evidence_survive_json(showings: list[tuple[Extent, EvidenceGrade]]) -> None:
     seen = seen_after(showings)
     if seen is not None:
         assert parse_seen(json.loads(to_json(seen))) == seen
@@ -117,8 +117,8 @@ def test_an_empty_body_is_seen_with_the_first_evidence() -> None:
     assert confirmed(seen, whole(0), EvidenceGrade.WITNESSED).grade is EvidenceGrade.WITNESSED
 
 
-def test_evidence_of_another_context_counts_only_for_all_of_it() -> None:
-    seen = Seen(10, (0, 10), (Span(0, 5, EvidenceGrade.NAMED),))
+def test_evidence_from_another_context_counts_only_for_the_whole_body() -> None:
+    seen = SeenParts(10, (0, 10), (Span(0, 5, EvidenceGrade.NAMED),))
     grade = EvidenceGrade.WITNESSED
     assert proven(seen, Extent(5, 10, 10), grade, is_there=False) == (seen, None)
     assert proven(seen, whole(10), grade, is_there=False) == (seen, grade)
@@ -131,17 +131,17 @@ def test_a_body_of_another_length_is_another_body() -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], [1, 2], [3, 2, 5], [0, 6, 5], ["0", 1, 2], "012"])
-def test_what_is_no_extent_is_invalid(value: object) -> None:
+def test_a_malformed_extent_is_invalid(value: object) -> None:
     with pytest.raises(Invalid):
         parse_extent(value)
 
 
 @pytest.mark.parametrize("value", [None, [1], [5, [0], []], [5, [0, 5], [[0, 5]]], [5, [0, 5], [[0, 6, "named"]]]])
-def test_what_is_no_record_of_what_was_seen_is_invalid(value: object) -> None:
+def test_a_malformed_record_of_evidence_is_invalid(value: object) -> None:
     with pytest.raises(Invalid):
         parse_seen(value)
 
 
-def test_it_says_what_it_is() -> None:
+def test_extents_and_evidence_have_readable_texts() -> None:
     assert str(Extent(7223, 14_400, 52_903)) == "characters 7,224–14,400 of 52,903"
     assert str(confirmed(None, Extent(0, 7223, 52_903), EvidenceGrade.NAMED)) == "shown 7,223 of 52,903 characters"

@@ -1,4 +1,4 @@
-"""Flows: which samples form a circle, and which do not."""
+"""Flows between agents: samples that form a circle, and samples that do not."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -25,7 +25,7 @@ A, B, C = Party("a"), Party("b"), Party("c")
 
 
 def flow(source: Party, target: Party, *samples: int, exchanged: int = 0) -> Flow:
-    """Return a flow whose samples, in their order, were initiatives."""
+    """Return a flow whose samples, in this order, were all initiatives."""
     return Flow(source, target, NOW, tuple(reversed(samples)), max(samples, default=0), exchanged)
 
 
@@ -79,7 +79,7 @@ def test_of_several_circles_the_one_that_exchanged_most_is_taken() -> None:
     assert [*best_circle(first, {B: [on]})] == []
 
 
-def test_what_rested_or_has_no_initiative_is_part_of_no_circle() -> None:
+def test_a_flow_that_rested_or_has_no_initiative_is_part_of_no_circle() -> None:
     first, back = flow(A, B, 1), flow(B, A, 2)
     assert [*fit_to_follow(first, [back], NOW)] == [back]
     assert not fit_to_follow(first, [back._replace(initiative=1)], NOW)
@@ -87,7 +87,7 @@ def test_what_rested_or_has_no_initiative_is_part_of_no_circle() -> None:
 
 
 @given(st.lists(st.booleans(), max_size=60))
-def test_a_count_is_never_below_nothing_or_above_the_samples(found: list[bool]) -> None:
+def test_the_exchanged_count_is_never_negative_or_above_the_number_of_samples(found: list[bool]) -> None:
     known = Flow(A, B, NOW)
     for is_in_circle in found:
         known = counted(known, is_in_circle=is_in_circle)

@@ -1,11 +1,11 @@
-"""Ids: those that the space derives can't be chosen by a sender."""
+"""Ids: a sender can't choose one that the space derives."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
-from covey.core.ids import derived_message_id, parse_message_id, parse_new_message_id
+from covey.core.names import derived_message_id, parse_message_id, parse_new_message_id
 
 digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
 milliseconds = st.integers(0, 10**13 - 1)

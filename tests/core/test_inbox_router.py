@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from covey.core.errors import Invalid
-from covey.core.formats.inbox_router import MAX_UNREGISTERED, InboxRouter
-from covey.core.ids import parse_session_id
+from covey.core.formats.peers import MAX_UNREGISTERED, InboxRouter
+from covey.core.names import parse_session_id
 
 GOAL = parse_session_id("b91c2d3a-0000-4000-8000-000000000001")
 SUBJECT = f"agent.inbox.{GOAL}"
@@ -36,7 +36,7 @@ def payload(body: str = "hello", **more: object) -> bytes:
     return json.dumps({**fields, **more}).encode()
 
 
-def test_a_registered_goal_drains_what_came_oldest_first_and_only_once(lines: Lines) -> None:
+def test_a_registered_goal_drains_its_messages_oldest_first_and_only_once(lines: Lines) -> None:
     buffer = lines.router.register(GOAL)
     for body in "abc":
         lines.router.route(SUBJECT, payload(body))
@@ -45,7 +45,7 @@ def test_a_registered_goal_drains_what_came_oldest_first_and_only_once(lines: Li
 
 
 @pytest.mark.requirement("peers.receive.on-demand")
-def test_what_came_before_a_goal_registered_is_there_when_it_does(lines: Lines) -> None:
+def test_messages_that_arrived_before_a_goal_registered_are_in_its_buffer(lines: Lines) -> None:
     lines.router.route(SUBJECT, payload("early"))
     assert lines.router.unregistered == (GOAL,)
     assert [message.body for message in lines.router.register(GOAL).drain()] == ["early"]
@@ -56,7 +56,7 @@ def test_registering_again_gives_the_same_buffer(lines: Lines) -> None:
     assert lines.router.register(GOAL) is lines.router.register(GOAL.upper())
 
 
-def test_the_oldest_of_64_gives_way_with_a_warning(lines: Lines) -> None:
+def test_a_full_buffer_drops_its_oldest_message_with_a_warning(lines: Lines) -> None:
     buffer = lines.router.register(GOAL)
     for n in range(66):
         lines.router.route(SUBJECT, payload(str(n)))
@@ -75,7 +75,7 @@ def test_a_goal_that_is_forgotten_leaves_nothing(lines: Lines) -> None:
     assert lines.router.register(GOAL).drain() == ()
 
 
-def test_goals_that_nobody_registers_do_not_pile_up(lines: Lines) -> None:
+def test_the_buffers_of_unregistered_goals_are_limited(lines: Lines) -> None:
     for _ in range(MAX_UNREGISTERED + 1):
         lines.router.route(f"agent.inbox.{uuid4()}", payload())
     assert len(lines.router.unregistered) == MAX_UNREGISTERED
@@ -95,7 +95,7 @@ def test_garbage_is_dropped_with_a_debug_line(lines: Lines, subject: str, data: 
     assert [message.body for message in lines.router.register(GOAL).drain()] == ["good"]
 
 
-def test_a_message_reads_what_it_writes(lines: Lines) -> None:
+def test_a_message_is_read_as_it_was_written(lines: Lines) -> None:
     correlation = str(uuid4())
     buffer = lines.router.register(GOAL)
     lines.router.route(SUBJECT, payload("é\u0000\n", correlation_id=correlation, unknown=1))

@@ -1,12 +1,11 @@
-"""The rules of the kinds, and what a draft takes from the message that it answers."""
+"""The rules of the kinds, and the fields that a draft takes from the message that it answers."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.address import parse_address
 from covey.core.errors import CoveyError, Invalid, KindRule
-from covey.core.identity import Grade, Identity
+from covey.core.identity import Grade, Identity, parse_address
 from covey.core.ledger.draft import Draft, check_kind, compose
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.limits import MAX_PARTS
@@ -19,7 +18,7 @@ BOB = Identity(AgentName("bob"), a_session_id(), Grade.SESSION)
 
 @pytest.mark.requirement("dialogue.kinds")
 @given(st.sampled_from(Kind), st.booleans(), st.booleans())
-def test_only_a_request_expects_a_reply_and_a_response_names_what_it_answers(
+def test_only_a_request_expects_a_reply_and_a_response_names_the_message_it_answers(
     kind: Kind, expects_reply: bool, is_reply: bool
 ) -> None:
     draft = DRAFT._replace(kind=kind, expects_reply=expects_reply, in_reply_to=a_message_id() if is_reply else None)
@@ -33,7 +32,7 @@ def test_only_a_request_expects_a_reply_and_a_response_names_what_it_answers(
 
 
 @pytest.mark.requirement("dialogue.kinds")
-def test_a_response_has_the_id_of_what_it_answers() -> None:
+def test_a_response_has_the_id_of_the_message_it_answers() -> None:
     asked = a_message(1, kind=Kind.REQUEST, scope="s", subject="topic")
     draft = Draft(Kind.RESPONSE, (), (TextPart("yes"),), in_reply_to=asked.id)
     response = compose(draft, BOB, a_message_id(2), at(1), answered=asked)
@@ -67,7 +66,7 @@ def test_a_first_message_begins_its_own_thread() -> None:
     assert message.trace == ("bob",)
 
 
-def test_a_rule_of_a_kind_is_an_error_with_a_code() -> None:
+def test_a_broken_rule_of_a_kind_is_an_error_with_a_code() -> None:
     with pytest.raises(CoveyError) as caught:
         check_kind(DRAFT._replace(kind=Kind.NOTIFY, expects_reply=True))
     assert caught.value.code == "kind-rule"

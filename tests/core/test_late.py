@@ -1,4 +1,4 @@
-"""What is loaded late is the same as what is loaded at once."""
+"""Late loading: a name that is loaded late is the same object as one that is imported directly."""
 
 import re
 from importlib import import_module
@@ -21,14 +21,14 @@ class Counter:
         return self.made
 
 
-def test_a_late_property_is_worked_out_when_it_is_first_used_and_kept() -> None:
+def test_a_late_property_is_computed_at_its_first_use_and_kept() -> None:
     counter = Counter()
     assert counter.made == 0
     assert (counter.value, counter.value, counter.made) == (1, 1, 1)
     assert Counter().value == 1
 
 
-def test_a_late_name_comes_from_its_home() -> None:
+def test_a_late_name_comes_from_its_module() -> None:
     find = late_names("here", {"Path": "pathlib"})
     assert find("Path") is Path
     with pytest.raises(AttributeError, match="module 'here' has no attribute 'Nope'"):
@@ -36,7 +36,7 @@ def test_a_late_name_comes_from_its_home() -> None:
 
 
 @pytest.mark.parametrize("package", [covey, ports], ids=lambda package: package.__name__)
-def test_what_a_stub_declares_is_there(package: object) -> None:
+def test_every_name_that_a_stub_declares_exists(package: object) -> None:
     home = Path(str(getattr(package, "__file__", "")))
     declared = re.findall(r"^from (\S+) import (\w+) as \2$", home.with_suffix(".pyi").read_text(), re.MULTILINE)
     assert declared

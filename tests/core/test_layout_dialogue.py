@@ -1,4 +1,4 @@
-"""The files of agent loops: ours have their fields, theirs are read whatever is in them."""
+"""Files of agent loops: Covey's files have the agreed fields, and any content of a foreign file is read or refused."""
 
 import json
 from contextlib import suppress
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
 from covey.core.formats.dialogue import file_name, manifest_line, paper, position_of, swept_line
-from covey.core.formats.layout import Copy, Layout
-from covey.core.formats.layouts import envelope, written
+from covey.core.formats.folder_files import envelope, written
+from covey.core.formats.layout import FileCopy, Layout
 from covey.core.json import Json
 from covey.core.ledger.message import DataPart, Kind, Message, TextPart
 from covey.core.limits import MAX_PAPER_BYTES
@@ -22,7 +22,7 @@ from tests.core.strategies import json_values, message_ids, messages
 
 
 @given(messages, copies)
-def test_our_files_have_the_eleven_fields_and_one_more(message: Message, copy: Copy) -> None:
+def test_our_files_have_the_eleven_fields_and_an_envelope(message: Message, copy: FileCopy) -> None:
     data = json.loads(written(Layout.DIALOGUE, message, copy))
     assert data.keys() == {*DIALOGUE_FIELDS, "covey"}
     assert (data["id"], data["from"], data["to"]) == (copy.file_id, copy.sender, copy.to)
@@ -36,30 +36,30 @@ def test_our_files_have_the_eleven_fields_and_one_more(message: Message, copy: C
 
 
 @given(messages, copies)
-def test_the_message_comes_back_from_its_file(message: Message, copy: Copy) -> None:
+def test_a_message_is_restored_from_its_file(message: Message, copy: FileCopy) -> None:
     assert envelope(written(Layout.DIALOGUE, message, copy)) == message
 
 
-def test_a_reader_sees_all_that_a_message_carries() -> None:
+def test_the_body_of_a_file_contains_every_part_of_the_message() -> None:
     message = a_message(text="look")._replace(parts=(TextPart("look"), DataPart({"n": 1}), TextPart("here")))
-    assert json.loads(written(Layout.DIALOGUE, message, Copy("1", "a", "b")))["body"] == 'look\n\n{"n":1}\n\nhere'
+    assert json.loads(written(Layout.DIALOGUE, message, FileCopy("1", "a", "b")))["body"] == 'look\n\n{"n":1}\n\nhere'
 
 
 @pytest.mark.parametrize(
     ("kind", "word"), [(Kind.TASK, "request"), (Kind.UPDATE, "notify"), (Kind.RESPONSE, "response")]
 )
-def test_what_loops_have_no_word_for_is_the_nearest_they_have(kind: Kind, word: str) -> None:
+def test_a_kind_that_loops_do_not_know_becomes_the_nearest_one_they_know(kind: Kind, word: str) -> None:
     message = a_message()._replace(kind=kind)
-    assert json.loads(written(Layout.DIALOGUE, message, Copy("1", "a", "b")))["kind"] == word
+    assert json.loads(written(Layout.DIALOGUE, message, FileCopy("1", "a", "b")))["kind"] == word
 
 
-def test_a_file_is_read_a_field_a_line() -> None:
-    lines = written(Layout.DIALOGUE, a_message(text="hi\nthere"), Copy("1", "a", "b")).decode().splitlines()
+def test_a_file_has_one_field_per_line() -> None:
+    lines = written(Layout.DIALOGUE, a_message(text="hi\nthere"), FileCopy("1", "a", "b")).decode().splitlines()
     assert len(lines) == len(DIALOGUE_FIELDS) + 3
     assert '  "body": "hi\\nthere",' in lines
 
 
-def test_a_request_of_a_loop_is_read_as_it_is_meant() -> None:
+def test_the_fields_of_a_loops_request_are_read() -> None:
     read = paper(as_file(dialogue(in_reply_to="1729999999999-x")), "np-executor")
     assert read.id == "1730000000123-9b3e0000-0000-4000-8000-000000000001"
     assert (read.sender, read.to, read.kind, read.round) == ("np-critic", "np-executor", Kind.REQUEST, 2)
@@ -71,7 +71,7 @@ def test_a_request_of_a_loop_is_read_as_it_is_meant() -> None:
 
 
 @given(dialogue_files, st.sampled_from(["np-executor", "", "x"]))
-def test_whatever_stands_in_a_file_is_read_or_invalid(content: bytes, owner: str) -> None:
+def test_any_content_of_a_file_is_read_or_invalid(content: bytes, owner: str) -> None:
     with suppress(Invalid):
         read = paper(content, owner)
         assert read.sender
@@ -91,28 +91,28 @@ WRONG: list[tuple[str, list[Json]]] = [
 
 
 @pytest.mark.parametrize(("field", "values"), WRONG)
-def test_what_can_not_be_understood_is_invalid(field: str, values: list[Json]) -> None:
+def test_a_field_of_a_wrong_type_is_invalid(field: str, values: list[Json]) -> None:
     for value in values:
         with pytest.raises(Invalid, match=field):
             paper(as_file(dialogue(**{field: value})), "np-executor")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"5", b"null", b'{"a":NaN}', b"\xff\xfe{}", b"[" * 100_000])
-def test_what_is_no_object_is_invalid(content: bytes) -> None:
+def test_a_file_without_a_json_object_is_invalid(content: bytes) -> None:
     with pytest.raises(Invalid):
         paper(content, "np-executor")
 
 
-def test_what_is_too_large_is_invalid() -> None:
+def test_a_file_that_is_too_large_is_invalid() -> None:
     with pytest.raises(Invalid, match="bytes"):
         paper(as_file(dialogue(body="x" * MAX_PAPER_BYTES)), "np-executor")
 
 
-def test_a_mark_of_byte_order_is_no_reason_to_refuse_a_file() -> None:
+def test_a_byte_order_mark_is_accepted() -> None:
     assert paper(b"\xef\xbb\xbf" + as_file(dialogue()), "np-executor").sender == "np-critic"
 
 
-def test_words_of_others_are_kept_and_mean_nothing() -> None:
+def test_unknown_values_are_kept_as_metadata_without_effect() -> None:
     odd = dialogue(
         kind="shout", phase="two\nlines", subject="\u202eback", to="somebody-else", round=-1, created_at="yesterday"
     )
@@ -123,17 +123,17 @@ def test_words_of_others_are_kept_and_mean_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["a/b", "Not Kebab", ".hidden", "Übersicht 7"])
-def test_a_phase_and_a_subject_in_the_form_of_others_are_kept(name: str) -> None:
+def test_a_phase_and_a_subject_in_a_foreign_form_are_kept(name: str) -> None:
     read = paper(as_file(dialogue(phase=name, subject=name)), "np-executor")
     assert (read.scope, read.subject) == (name, name)
 
 
-def test_a_response_to_nothing_is_told() -> None:
+def test_a_response_without_a_request_becomes_a_notify() -> None:
     read = paper(as_file(dialogue(kind="response", expects_reply=True)), "np-executor")
     assert (read.kind, read.expects_reply) == (Kind.NOTIFY, False)
 
 
-def test_in_an_archive_of_all_the_file_says_whom_it_was_for() -> None:
+def test_in_a_common_archive_the_file_itself_names_the_recipient() -> None:
     assert paper(as_file(dialogue()), "").to == "np-executor"
     with pytest.raises(Invalid):
         paper(as_file(dialogue(to=None)), "")
@@ -146,7 +146,9 @@ def test_files_sort_by_time(ids: list[str]) -> None:
 
 
 @given(messages, copies, st.integers(0, 2**53))
-def test_a_line_of_the_manifest_is_one_line_and_has_its_position(message: Message, copy: Copy, position: int) -> None:
+def test_a_line_of_the_manifest_is_one_line_and_has_its_position(
+    message: Message, copy: FileCopy, position: int
+) -> None:
     for line in (
         manifest_line("sent", message, copy, START, position),
         manifest_line("archived", message, copy, START, position),
@@ -157,9 +159,9 @@ def test_a_line_of_the_manifest_is_one_line_and_has_its_position(message: Messag
         assert position_of(line[:-1]) is None
 
 
-def test_a_line_of_the_manifest_says_what_became_of_which_file() -> None:
+def test_a_line_of_the_manifest_names_the_event_and_the_file() -> None:
     message = a_message(scope="s", subject="style")._replace(kind=Kind.TASK)
-    assert json.loads(manifest_line("sent", message, Copy("1", "a", "b"), START, 7)) == {
+    assert json.loads(manifest_line("sent", message, FileCopy("1", "a", "b"), START, 7)) == {
         "event": "sent",
         "id": "1",
         "from": "a",
@@ -180,6 +182,6 @@ def test_a_line_of_the_manifest_says_what_became_of_which_file() -> None:
 
 
 @given(st.binary() | json_values.map(as_file))
-def test_a_line_of_others_has_no_position_or_a_number(line: bytes) -> None:
+def test_a_foreign_line_has_no_position_or_a_number(line: bytes) -> None:
     position = position_of(line)
     assert position is None or position >= 0

@@ -1,4 +1,4 @@
-"""Ids and names of shared folders: the same from the same, apart from others, and harmless as paths."""
+"""Ids and names in shared folders: deterministic, distinct, and safe as paths."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.formats.foreign_ids import (
+from covey.core.formats.layout import (
     EPOCH,
+    ForeignMessage,
+    Layout,
     agent_of,
     alias_of,
     derived_id,
@@ -17,17 +19,15 @@ from covey.core.formats.foreign_ids import (
     millis_of,
     recipient_of,
 )
-from covey.core.formats.layout import Layout, Paper
-from covey.core.ids import MessageId, parse_message_id
 from covey.core.ledger.message import Kind
-from covey.core.names import AgentName, is_reserved, parse_agent_name
+from covey.core.names import AgentName, MessageId, is_reserved, parse_agent_name, parse_message_id
 from tests.core.strategies import agent_names, message_ids
 
 any_text = st.text(st.characters(), max_size=30)
 
 
 @given(message_ids, agent_names, agent_names)
-def test_a_copy_has_the_id_of_its_message_or_one_of_its_own_of_the_same_moment(
+def test_a_copy_has_the_id_of_its_message_or_its_own_with_the_same_timestamp(
     message_id: MessageId, alice: AgentName, bob: AgentName
 ) -> None:
     assert file_id(message_id, alice, is_only=True) == message_id
@@ -38,14 +38,14 @@ def test_a_copy_has_the_id_of_its_message_or_one_of_its_own_of_the_same_moment(
 
 
 @given(st.sampled_from(Layout), any_text, any_text, any_text, st.integers())
-def test_what_a_foreign_file_becomes_has_an_id_of_ours(
+def test_a_foreign_file_gets_a_valid_message_id(
     layout: Layout, owner: str, foreign: str, digest: str, millis: int
 ) -> None:
     made = derived_id(layout, owner, foreign, digest, millis)
     assert parse_message_id(made) == derived_id(layout, owner, foreign, digest, millis)
 
 
-def test_every_word_of_a_foreign_file_counts_for_its_id() -> None:
+def test_every_part_of_a_foreign_file_affects_its_id() -> None:
     made = {
         derived_id(layout, *words, millis=5)
         for layout in Layout
@@ -67,11 +67,11 @@ def test_every_word_of_a_foreign_file_counts_for_its_id() -> None:
         ("", None, "", 0),
     ],
 )
-def test_the_moment_of_a_foreign_message_is_in_its_id_its_time_or_its_name(
+def test_the_time_of_a_foreign_message_is_taken_from_its_id_its_timestamp_or_its_file_name(
     own_id: str, at: float | None, name: str, millis: int
 ) -> None:
     made_at = None if at is None else EPOCH + timedelta(seconds=at)
-    assert millis_of(Paper(own_id, "alice", Kind.NOTIFY, "", made_at), name) == millis
+    assert millis_of(ForeignMessage(own_id, "alice", Kind.NOTIFY, "", made_at), name) == millis
 
 
 @given(any_text)
@@ -82,11 +82,11 @@ def test_every_foreign_name_stands_for_an_agent(name: str) -> None:
 
 
 @given(agent_names)
-def test_a_name_of_ours_stays_as_it_is(name: AgentName) -> None:
+def test_a_valid_agent_name_stays_as_it_is(name: AgentName) -> None:
     assert agent_of(name) == recipient_of(name) == name or is_reserved(name)
 
 
-def test_the_operator_can_be_written_to_and_nobody_is_believed_to_write_as_one() -> None:
+def test_mail_can_go_to_the_operator_but_no_file_can_come_from_the_operator() -> None:
     assert recipient_of("operator") == "operator"
     assert agent_of("operator") == alias_of("operator")
     assert recipient_of("covey") == agent_of("covey") == alias_of("covey")
@@ -123,5 +123,5 @@ def test_names_in_every_alphabet_can_be_folders(name: str, tmp_path: Path) -> No
         "_registry.json",
     ],
 )
-def test_what_leads_elsewhere_is_no_folder(name: str) -> None:
+def test_an_unsafe_path_is_no_folder_name(name: str) -> None:
     assert not is_folder_name(name)

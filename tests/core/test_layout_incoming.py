@@ -1,4 +1,4 @@
-"""What foreign programs write, as messages: whatever can be read can be accepted."""
+"""Messages from the files of foreign programs: every file that can be read can be accepted."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -8,17 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import HopsExhausted, Invalid
-from covey.core.formats.foreign_ids import agent_of, alias_of
-from covey.core.formats.incoming import incoming
-from covey.core.formats.layout import Layout
-from covey.core.formats.layouts import paper
+from covey.core.formats.folder_files import incoming, paper
+from covey.core.formats.layout import Layout, agent_of, alias_of
 from covey.core.identity import Identity
-from covey.core.ids import MessageId
 from covey.core.json import Json
 from covey.core.ledger.marks import Marks
 from covey.core.ledger.message import Callback, DataPart, Kind, Message, TaskRef, TextPart
 from covey.core.ledger.wire import decode, encode
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 from covey.testing import START, a_message, a_message_id
 from tests.core.foreign import as_file, dialogue, dialogue_files, mailbox, mailbox_files
 
@@ -34,7 +31,7 @@ def taken(layout: Layout, data: Json, answered: Message | None = None, task: Mes
     st.tuples(st.just(Layout.DIALOGUE), dialogue_files) | st.tuples(st.just(Layout.MAILBOX), mailbox_files),
     st.none() | st.builds(a_message),
 )
-def test_whatever_can_be_read_can_be_accepted(file: tuple[Layout, bytes], answered: Message | None) -> None:
+def test_every_file_that_can_be_read_can_be_accepted(file: tuple[Layout, bytes], answered: Message | None) -> None:
     with suppress(Invalid, HopsExhausted):
         read = paper(*file, "coder")
         sender = Identity(agent_of(read.sender))
@@ -49,7 +46,7 @@ def test_whatever_can_be_read_can_be_accepted(file: tuple[Layout, bytes], answer
         assert message.created_at <= START
 
 
-def test_a_request_of_a_loop_becomes_ours() -> None:
+def test_a_request_of_a_loop_becomes_a_message() -> None:
     message = taken(Layout.DIALOGUE, dialogue(to="coder"))
     assert (message.kind, message.expects_reply, message.round) == (Kind.REQUEST, True, 2)
     assert (message.scope, message.subject) == ("M005-S007-T0002", "filament-resource-policy-missing")
@@ -58,7 +55,7 @@ def test_a_request_of_a_loop_becomes_ours() -> None:
     assert message.marks == Marks(foreign_id="1730000000123-9b3e0000-0000-4000-8000-000000000001")
 
 
-def test_an_answer_to_a_known_message_is_in_its_thread_and_one_to_none_is_told() -> None:
+def test_an_answer_to_a_known_message_joins_its_thread_and_one_to_an_unknown_message_becomes_a_notify() -> None:
     asked = a_message()
     answer = dialogue(to="coder", kind="response", expects_reply=False, in_reply_to="theirs")
     known = taken(Layout.DIALOGUE, answer, asked)
@@ -78,11 +75,11 @@ def test_a_task_keeps_its_path_its_hops_and_its_conversation() -> None:
 
 
 @pytest.mark.parametrize(("ttl", "hops"), [(0, 0), (2, 2), (3, 2), (1000, 2), (None, 2), (-1, 2)])
-def test_hops_are_never_more_than_a_first_send_leaves(ttl: Json, hops: int) -> None:
+def test_hops_are_limited_to_those_of_a_first_send(ttl: Json, hops: int) -> None:
     assert taken(Layout.MAILBOX, mailbox(ttl=ttl)).hops_left == hops
 
 
-def test_an_update_is_about_the_task_that_is_known() -> None:
+def test_an_update_refers_to_the_known_task() -> None:
     told = mailbox(type="task_update", task={"id": "t", "state": "completed"}, content=None)
     known = taken(Layout.MAILBOX, told, task=a_message_id(3))
     assert known.task == TaskRef(a_message_id(3), "completed")
@@ -90,21 +87,21 @@ def test_an_update_is_about_the_task_that_is_known() -> None:
     assert taken(Layout.MAILBOX, told).task is None
 
 
-def test_a_path_of_a_file_is_told_and_not_opened() -> None:
+def test_the_path_of_a_file_is_passed_on_as_data_and_not_opened() -> None:
     message = taken(Layout.MAILBOX, mailbox(content={"parts": [{"type": "file", "path": "/etc/passwd"}]}))
     assert message.parts == (DataPart({"type": "file", "path": "/etc/passwd"}),)
 
 
-def test_what_says_when_it_was_made_is_the_same_whenever_it_is_taken_in() -> None:
+def test_a_file_with_a_timestamp_gives_the_same_message_at_any_time_of_intake() -> None:
     read = paper(Layout.DIALOGUE, as_file(dialogue(created_at="2025-04-01T00:00:00Z")), "coder")
     one, two = (incoming(read, a_message_id(7), RESEARCHER, CODER, START + timedelta(days=n)) for n in (0, 1))
     assert encode(one) == encode(two)
 
 
-def test_a_time_to_come_is_now() -> None:
+def test_a_timestamp_in_the_future_becomes_now() -> None:
     assert taken(Layout.DIALOGUE, dialogue(created_at="2099-01-01T00:00:00Z")).created_at == START
 
 
-def test_metadata_of_others_has_no_meaning_here() -> None:
+def test_foreign_metadata_has_no_effect() -> None:
     message = taken(Layout.MAILBOX, mailbox(type="message", metadata={"decision": "approve"}))
     assert set(message.metadata) == {"foreign"}

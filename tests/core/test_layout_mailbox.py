@@ -1,4 +1,5 @@
-"""The files of mailboxes: ours have their fields and names, theirs are read whatever is in them."""
+"""Files of mailboxes: Covey's files have the agreed fields and names, and any content of a foreign file is read or
+refused."""
 
 import json
 import re
@@ -10,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
-from covey.core.formats.layout import Copy, Layout
-from covey.core.formats.layouts import envelope, written
+from covey.core.formats.folder_files import envelope, written
+from covey.core.formats.layout import FileCopy, Layout
 from covey.core.formats.mailbox import file_name, paper
 from covey.core.json import Json
 from covey.core.ledger.message import Callback, Kind, Message
@@ -21,7 +22,7 @@ from tests.core.strategies import message_ids, messages, texts
 
 
 @given(messages, copies)
-def test_our_files_have_the_twelve_fields_and_one_more(message: Message, copy: Copy) -> None:
+def test_our_files_have_the_twelve_fields_and_an_envelope(message: Message, copy: FileCopy) -> None:
     data = json.loads(written(Layout.MAILBOX, message, copy))
     assert data.keys() == {*MAILBOX_FIELDS, "covey"}
     assert (data["id"], data["from"], data["to"]) == (copy.file_id, copy.sender, copy.to)
@@ -38,15 +39,15 @@ def test_our_files_have_the_twelve_fields_and_one_more(message: Message, copy: C
 
 
 @given(messages, copies)
-def test_the_message_comes_back_from_its_file(message: Message, copy: Copy) -> None:
+def test_a_message_is_restored_from_its_file(message: Message, copy: FileCopy) -> None:
     assert envelope(written(Layout.MAILBOX, message, copy)) == message
 
 
-def test_a_reader_can_look_into_a_callback_that_is_not_there() -> None:
-    assert json.loads(written(Layout.MAILBOX, a_message(), Copy("1", "a", "b")))["callback"] == {}
+def test_a_missing_callback_is_written_as_an_empty_object() -> None:
+    assert json.loads(written(Layout.MAILBOX, a_message(), FileCopy("1", "a", "b")))["callback"] == {}
 
 
-def test_a_task_of_a_mailbox_is_read_as_it_is_meant() -> None:
+def test_the_fields_of_a_mailbox_task_are_read() -> None:
     read = paper(as_file(mailbox()), "coder")
     assert (read.id, read.sender, read.to) == ("msg_1745659200_researcher", "researcher", "coder")
     assert (read.kind, read.text, read.data) == (Kind.TASK, "sort by time", ({"n": 1},))
@@ -58,7 +59,7 @@ def test_a_task_of_a_mailbox_is_read_as_it_is_meant() -> None:
     assert read.metadata == {}
 
 
-def test_the_kinds_of_a_mailbox_are_ours() -> None:
+def test_each_mailbox_type_maps_to_a_kind() -> None:
     def kind(**changes: Json) -> Kind:
         return paper(as_file(mailbox(**changes)), "coder").kind
 
@@ -71,7 +72,7 @@ def test_the_kinds_of_a_mailbox_are_ours() -> None:
 
 
 @given(mailbox_files, st.sampled_from(["coder", "", "x"]))
-def test_whatever_stands_in_a_file_is_read_or_invalid(content: bytes, owner: str) -> None:
+def test_any_content_of_a_file_is_read_or_invalid(content: bytes, owner: str) -> None:
     with suppress(Invalid):
         read = paper(content, owner)
         assert read.sender
@@ -93,13 +94,13 @@ WRONG: list[tuple[str, list[Json]]] = [
 
 
 @pytest.mark.parametrize(("field", "values"), WRONG)
-def test_what_can_not_be_understood_is_invalid(field: str, values: list[Json]) -> None:
+def test_a_field_of_a_wrong_type_is_invalid(field: str, values: list[Json]) -> None:
     for value in values:
         with pytest.raises(Invalid):
             paper(as_file(mailbox(**{field: value})), "coder")
 
 
-def test_data_without_a_bottom_is_invalid() -> None:
+def test_deeply_nested_data_is_invalid() -> None:
     nested = '{"parts": [{"type": "data", "data": ' + "[" * 80 + "]" * 80 + "}]}"
     with pytest.raises(Invalid, match="nested"):
         paper(as_file(mailbox(content=0)).replace(b'"content": 0', f'"content": {nested}'.encode()), "coder")
@@ -129,7 +130,7 @@ def test_an_update_needs_no_words() -> None:
     assert (read.task_id, read.task_state, read.text) == ("5", "completed", "")
 
 
-def test_words_of_others_are_kept_and_mean_nothing() -> None:
+def test_unknown_values_are_kept_as_metadata_without_effect() -> None:
     odd = mailbox(type="shout", to="somebody-else", metadata={"decision": "approve"}, ttl="3", trace="x", callback=5)
     read = paper(as_file(odd), "coder")
     assert read.metadata == {"type": "shout", "to": "somebody-else", "metadata": {"decision": "approve"}}
@@ -137,14 +138,14 @@ def test_words_of_others_are_kept_and_mean_nothing() -> None:
 
 
 @given(st.lists(st.tuples(message_ids, texts), max_size=5))
-def test_files_sort_by_the_millisecond_and_are_one_harmless_step_of_a_path(made: list[tuple[str, str]]) -> None:
+def test_file_names_sort_by_the_millisecond_and_are_safe_in_a_path(made: list[tuple[str, str]]) -> None:
     names = sorted(file_name(own, sender) for own, sender in made)
     assert [name[:13] for name in names] == sorted(own[:13] for own, _ in made)
     for name in names:
         assert re.fullmatch(r"[0-9]{19}_[A-Za-z0-9_-]{0,64}_[0-9a-f]{8}\.msg\.json", name)
 
 
-def test_a_name_has_the_time_the_number_the_sender_and_what_keeps_it_apart() -> None:
+def test_a_file_name_has_the_time_the_number_the_sender_and_a_unique_part() -> None:
     own = "1745659200123-9b3e0000-0000-4000-8000-000000000001"
     assert file_name(own, "coder", 123_456, 1_042) == "1745659200123456042_coder_9b3e0000.msg.json"
     with pytest.raises(Invalid):

@@ -1,4 +1,4 @@
-"""Entries of a registry: ours have the fields of a card, theirs are read whatever is in them."""
+"""Entries of a registry: Covey's entries have the fields of a card, and any foreign entry is read or refused."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from covey.core.directory.card import Card, Presence, check_card
 from covey.core.errors import Invalid
-from covey.core.formats.foreign_ids import alias_of
-from covey.core.formats.registry import card_of, entry_of, heard_at
+from covey.core.formats.layout import alias_of
+from covey.core.formats.mailbox import card_of, entry_of, heard_at
 from covey.core.json import Json
 from covey.testing import START
 from tests.core.foreign import ENTRY_FIELDS
@@ -25,19 +25,19 @@ def test_an_entry_has_the_nine_fields_of_a_card() -> None:
     assert heard_at(entry) == START
 
 
-def test_a_card_comes_back_from_its_entry() -> None:
+def test_a_card_is_restored_from_its_entry() -> None:
     assert card_of(entry_of("coder", CARD, Presence.IDLE, [], START, START)) == CARD
 
 
 @given(json_values | st.dictionaries(st.sampled_from(sorted(ENTRY_FIELDS)), json_values | st.lists(texts)))
-def test_whatever_an_entry_is_it_makes_a_right_card_or_is_invalid(entry: Json) -> None:
+def test_any_entry_makes_a_valid_card_or_is_invalid(entry: Json) -> None:
     heard_at(entry)
     with suppress(Invalid):
         card = card_of(entry)
         assert check_card(card) == card
 
 
-def test_an_entry_beyond_all_measure_makes_a_right_card() -> None:
+def test_an_oversized_entry_makes_a_valid_card() -> None:
     long = "x" * 100_000
     card = card_of(
         {"description": long, "capabilities": [long] * 5_000, "allow_from": [long + str(n) for n in range(999)]}
@@ -45,7 +45,7 @@ def test_an_entry_beyond_all_measure_makes_a_right_card() -> None:
     assert check_card(card) == card
 
 
-def test_names_that_are_none_of_ours_are_allowed_by_the_name_they_have_here() -> None:
+def test_foreign_names_in_allow_from_are_replaced_by_their_aliases() -> None:
     assert card_of({"allow_from": ["研究員", "coder", 5]}).allow_from == (alias_of("研究員"), "coder")
     assert card_of({"allow_from": ["coder", "*"]}).allow_from == ("*",)
     assert card_of({"allow_from": []}).allow_from == ()

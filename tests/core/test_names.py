@@ -1,4 +1,4 @@
-"""Names are parsed at the edge: what could be a path, a subject or a trick is refused."""
+"""Names, parsed at the edge: a text that could be a path, a wildcard or an injection is refused."""
 
 import re
 from collections.abc import Callable
@@ -9,24 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.address import AddressKind, parse_address, parse_session_key
 from covey.core.errors import Invalid
-from covey.core.ids import (
-    MessageId,
-    parse_correlation_id,
-    parse_message_id,
-    parse_offer_id,
-    parse_session_id,
-    parse_ticket_id,
-    ticket_id,
-)
+from covey.core.identity import AddressKind, parse_address, parse_session_key
 from covey.core.names import (
     AgentName,
+    MessageId,
     automatic_name,
     parse_agent_name,
+    parse_correlation_id,
     parse_label,
+    parse_message_id,
+    parse_offer_id,
     parse_scope,
+    parse_session_id,
     parse_subject,
+    parse_ticket_id,
+    ticket_id,
 )
 from tests.core.strategies import agent_names, message_ids, scopes, session_ids, subjects
 
@@ -56,14 +54,14 @@ TRICKS: list[object] = [
 
 @pytest.mark.parametrize("what", PARSERS)
 @pytest.mark.parametrize("trick", TRICKS, ids=ascii)
-def test_what_could_be_a_path_or_a_trick_is_refused(what: str, trick: object) -> None:
+def test_a_text_that_could_be_a_path_or_an_injection_is_refused(what: str, trick: object) -> None:
     with pytest.raises(Invalid):
         PARSERS[what](trick)
 
 
 @pytest.mark.parametrize("what", PARSERS)
 @given(text=st.text())
-def test_what_is_parsed_is_plain(what: str, text: str) -> None:
+def test_a_parsed_name_has_only_plain_characters(what: str, text: str) -> None:
     try:
         parsed = PARSERS[what](text)
     except Invalid:
@@ -101,7 +99,7 @@ def test_a_valid_subject_is_taken_as_it_is(subject: str) -> None:
 
 
 @given(session_ids)
-def test_the_form_of_a_uuid_is_a_session_and_never_an_agent(session_id: str) -> None:
+def test_a_uuid_is_always_a_session_and_never_an_agent(session_id: str) -> None:
     assert parse_session_id(session_id.upper()) == session_id
     assert parse_address(session_id) == (AddressKind.SESSION, session_id)
     with pytest.raises(Invalid):
@@ -109,7 +107,7 @@ def test_the_form_of_a_uuid_is_a_session_and_never_an_agent(session_id: str) -> 
 
 
 @given(message_ids, agent_names)
-def test_ticket_ids_come_back(message_id: MessageId, name: AgentName) -> None:
+def test_ticket_ids_are_parsed_back(message_id: MessageId, name: AgentName) -> None:
     made = ticket_id(message_id, name)
     assert parse_ticket_id(made) == made
 

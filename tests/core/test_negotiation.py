@@ -1,4 +1,4 @@
-"""A negotiation as its thread tells it: whose turn it is, which round, and how it ended."""
+"""A negotiation, derived from its thread: whose turn it is, the round, and its ending."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.address import Address, AddressKind
 from covey.core.errors import Invalid
-from covey.core.identity import Identity
-from covey.core.ids import MessageId, SessionId
-from covey.core.ledger.marks import Marks, Step, Together, is_part_of, pair_of
+from covey.core.identity import Address, AddressKind, Identity
+from covey.core.ledger.marks import DialogueKind, Marks, Step, is_part_of, pair_of
 from covey.core.ledger.message import Kind, Message
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, SessionId
 from covey.core.work.negotiation import (
     REPLY_SKIP,
     REST,
-    Ending,
     Negotiation,
+    NegotiationEnding,
     is_skip,
     parse_rounds,
     read_negotiation,
@@ -28,7 +26,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 A = Identity(AgentName("a"), SessionId("00000000-0000-4000-8000-00000000000a"))
 B = Identity(AgentName("b"), SessionId("00000000-0000-4000-8000-00000000000b"))
 C = Identity(AgentName("c"), SessionId("00000000-0000-4000-8000-00000000000c"))
-BEGUN = Marks(pair_of(Together.TALK, A, B), B.agent, Step.ROUND)
+BEGUN = Marks(pair_of(DialogueKind.TALK, A, B), B.agent, Step.ROUND)
 
 
 def message(number: int, sender: Identity, text: str, answers: int | None = None, **more: object) -> Message:
@@ -56,7 +54,7 @@ def read(*thread: Message, limit: int = 5) -> Negotiation:
     return found
 
 
-def test_whose_turn_it_is_follows_from_what_is_not_answered() -> None:
+def test_the_turn_follows_from_the_unanswered_messages() -> None:
     asked = read(ask(0, 1))
     assert (asked.owed_by(B), asked.owed_by(A)) == (asked.first, None)
     assert asked.asked_by(A) == asked.first.id
@@ -72,34 +70,36 @@ def test_a_question_back_is_owed_by_the_asker_and_its_answer_ends_no_round() -> 
     assert asked_back.owed_by(A) == question
     told = read(ask(0, 1), question, reply(2, 1, 1, "this one", A), limit=1)
     assert (told.ending, told.owed_by(B)) == (None, told.first)
-    assert read(ask(0, 1), question, reply(2, 1, 1, "this", A), reply(3, 0, 1), limit=1).ending is Ending.LIMIT
+    assert (
+        read(ask(0, 1), question, reply(2, 1, 1, "this", A), reply(3, 0, 1), limit=1).ending is NegotiationEnding.LIMIT
+    )
 
 
-def test_either_side_ends_it_and_only_the_whole_message_is_the_token() -> None:
-    assert read(ask(0, 1), reply(1, 0, 1, f" {REPLY_SKIP}\n")).ending is Ending.SKIPPED
+def test_either_side_ends_a_negotiation_and_only_the_whole_message_is_the_token() -> None:
+    assert read(ask(0, 1), reply(1, 0, 1, f" {REPLY_SKIP}\n")).ending is NegotiationEnding.SKIPPED
     assert read(ask(0, 1), reply(1, 0, 1, f"{REPLY_SKIP}!")).ending is None
     end = message(2, A, REPLY_SKIP, 1, kind=Kind.NOTIFY, marks=Marks(step=Step.END))
     ended = read(ask(0, 1), reply(1, 0, 1), end)
-    assert (ended.ending, ended.open) == (Ending.SKIPPED, ())
+    assert (ended.ending, ended.open) == (NegotiationEnding.SKIPPED, ())
     assert not is_skip("reply_skip")
 
 
 @given(limit=st.integers(1, 8), count=st.integers(1, 8))
-def test_the_answer_to_the_last_round_ends_it(limit: int, count: int) -> None:
+def test_the_answer_to_the_last_round_ends_the_negotiation(limit: int, count: int) -> None:
     thread = [ask(0, 1)]
     for number in range(1, count + 1):
         thread.append(reply(len(thread), len(thread) - 1, number))
         if number < count:
             thread.append(ask(len(thread), number + 1, answers=len(thread) - 1))
     found = read(*thread, limit=limit)
-    assert (found.ending is Ending.LIMIT) == (count >= limit)
+    assert (found.ending is NegotiationEnding.LIMIT) == (count >= limit)
     assert found.round == count
     if found.ended_at is not None:
         assert found.rests(found.ended_at) == REST
         assert found.rests(found.ended_at + REST) is None
 
 
-def test_a_thread_without_a_round_is_none_and_odd_marks_are_nothing() -> None:
+def test_a_thread_without_a_round_is_no_negotiation_and_unknown_metadata_has_no_effect() -> None:
     assert read_negotiation([reply(0, 9, 1)], 5) is None
     assert read_negotiation([], 5) is None
     odd = message(1, A, REPLY_SKIP, 0, kind=Kind.NOTIFY, metadata={"negotiation": "end", "step": "end"})
@@ -107,7 +107,7 @@ def test_a_thread_without_a_round_is_none_and_odd_marks_are_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["fine", REPLY_SKIP])
-def test_what_a_stranger_says_in_the_thread_is_no_part_of_it(text: str) -> None:
+def test_messages_of_a_stranger_in_the_thread_are_no_part_of_the_negotiation(text: str) -> None:
     before = read(ask(0, 1))
     to_asker = (Address(AddressKind.AGENT, A.agent),)
     answer = reply(1, 0, 100, text, C)._replace(to=to_asker)
@@ -116,32 +116,34 @@ def test_what_a_stranger_says_in_the_thread_is_no_part_of_it(text: str) -> None:
         assert read(ask(0, 1), said) == before
 
 
-def test_an_answer_that_goes_only_to_others_ends_nothing() -> None:
+def test_an_answer_to_strangers_only_ends_nothing() -> None:
     aside = reply(1, 0, 1, REPLY_SKIP)._replace(to=(Address(AddressKind.AGENT, C.agent),))
     assert read(ask(0, 1), aside) == read(ask(0, 1))
 
 
-def test_the_number_of_a_round_is_the_spaces_and_not_the_answers() -> None:
+def test_the_round_is_counted_by_the_space_and_not_by_the_answer() -> None:
     assert read(ask(0, 1), reply(1, 0, 100), limit=5).ending is None
 
 
 def test_a_pair_is_found_from_either_side_and_no_two_pairs_are_the_same() -> None:
-    talk = pair_of(Together.TALK, A, B)
-    assert talk == pair_of(Together.TALK, B, A)
-    others = {pair_of(what, one, other) for what in Together for one, other in ((A, C), (B, C), (A, Identity(B.agent)))}
+    talk = pair_of(DialogueKind.TALK, A, B)
+    assert talk == pair_of(DialogueKind.TALK, B, A)
+    others = {
+        pair_of(what, one, other) for what in DialogueKind for one, other in ((A, C), (B, C), (A, Identity(B.agent)))
+    }
     assert talk not in others
     assert len(others) == 6
     assert [is_part_of(talk, one) for one in (A, B, C, Identity(A.agent))] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 101, True, "5", 2.0, None])
-def test_a_number_of_rounds_is_a_whole_one_within_reason(wrong: object) -> None:
+def test_a_number_of_rounds_is_an_integer_from_1_to_100(wrong: object) -> None:
     with pytest.raises(Invalid, match="use 1 to 100"):
         parse_rounds(wrong)
     assert parse_rounds(7) == 7
 
 
-def test_somebody_who_speaks_for_the_agent_of_the_session_from_a_shell_is_the_other_side() -> None:
+def test_a_shell_of_the_same_agent_is_the_other_side_of_a_negotiation_with_its_session() -> None:
     shell = Identity(B.agent)
     first = ask(0, 1, shell)._replace(to=(Address(AddressKind.SESSION, str(B.session)),))
     assert (read(first).owed_by(B), read(first).owed_by(shell)) == (first, None)

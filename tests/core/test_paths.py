@@ -1,14 +1,13 @@
-"""Hops and traces: a message travels a bounded way and never in a circle."""
+"""Hops and traces: the path of a message is bounded and never circular."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.address import Address, AddressKind
 from covey.core.directory.card import Card
 from covey.core.directory.routing import Recipient, RefusalCode, refusal
 from covey.core.errors import HopsExhausted
-from covey.core.identity import Identity
+from covey.core.identity import Address, AddressKind, Identity
 from covey.core.ledger.draft import Draft, closes_circle, compose
 from covey.core.ledger.message import Callback, Kind, Message, TaskRef, TextPart
 from covey.core.limits import INITIAL_HOPS
@@ -20,20 +19,20 @@ IDS = CountingIds()
 
 
 def send(sender: AgentName, to: AgentName, *, relaying: Message | None = None) -> Message:
-    """Compose what `sender` sends to `to`."""
+    """Compose a message from `sender` to `to`."""
     draft = Draft(Kind.REQUEST, (Address(AddressKind.AGENT, to),), (TextPart("do it"),))
     draft = draft._replace(relaying=relaying.id if relaying else None)
     return compose(draft, Identity(sender), IDS.message_id(at(0)), at(0), relayed=relaying)
 
 
 def answer(sender: AgentName, message: Message, kind: Kind = Kind.RESPONSE) -> Message:
-    """Compose what `sender` answers."""
+    """Compose the answer of `sender`."""
     draft = Draft(kind, (), (TextPart("done"),), in_reply_to=message.id)
     return compose(draft, Identity(sender), IDS.message_id(at(0)), at(0), answered=message)
 
 
 def is_refused(message: Message, recipient: AgentName) -> bool:
-    """Tell whether the route is refused as a circle."""
+    """Return whether the route is refused as a circle."""
     found = refusal(message, Recipient(recipient, Card(), ()), Card(), is_due=False)
     return found is not None and found.code is RefusalCode.CIRCULAR_ROUTE
 
@@ -50,7 +49,7 @@ def test_a_message_has_two_hops_left_at_b_one_at_c_none_at_d_and_then_can_only_b
 
 
 @pytest.mark.requirement("mailbox.trace")
-def test_the_three_cases_of_the_loop_table() -> None:
+def test_the_three_documented_loops_are_refused() -> None:
     ping = send(A, B)
     assert is_refused(send(B, A, relaying=ping), A), "A and B ping each other: A is in the trace"
 
@@ -64,14 +63,14 @@ def test_the_three_cases_of_the_loop_table() -> None:
 
 @pytest.mark.requirement("mailbox.trace")
 @pytest.mark.parametrize("kind", [Kind.RESPONSE, Kind.UPDATE, Kind.REQUEST])
-def test_what_goes_back_to_the_sender_is_not_stopped_and_leaves_hops_and_trace_alone(kind: Kind) -> None:
+def test_a_message_back_to_the_sender_is_not_refused_and_keeps_hops_and_trace(kind: Kind) -> None:
     at_c = send(B, C, relaying=send(A, B))
     back = answer(C, at_c, kind)
     assert (back.hops_left, back.trace) == (at_c.hops_left, at_c.trace) == (1, (A, B))
     assert not is_refused(back, B)
 
 
-def test_a_response_that_is_sent_on_to_somebody_else_spends_a_hop() -> None:
+def test_a_response_to_a_third_agent_spends_a_hop() -> None:
     asked = send(A, B)
     draft = Draft(Kind.RESPONSE, (Address(AddressKind.AGENT, C),), (TextPart("for you"),), in_reply_to=asked.id)
     sent_on = compose(draft, Identity(B), IDS.message_id(at(0)), at(0), answered=asked)
@@ -86,7 +85,7 @@ steps = st.lists(st.tuples(st.sampled_from(("relay", "answer")), agents), max_si
 def test_hops_never_grow_and_a_trace_never_repeats(
     first: AgentName, second: AgentName, steps: list[tuple[str, AgentName]]
 ) -> None:
-    """Agents do what they like with what reached them."""
+    """Each agent relays or answers the message that reached it, at random."""
     message, holder, relays = send(first, second), second, 0
     for step, to in steps:
         if step == "answer":
@@ -118,7 +117,7 @@ def test_no_relay_reaches_an_agent_that_relayed_before_it(first: AgentName, step
 
 
 @given(st.lists(agents, min_size=1, max_size=4, unique=True), agents)
-def test_a_circle_is_closed_by_anyone_earlier_on_the_path(trace: list[AgentName], recipient: AgentName) -> None:
+def test_any_agent_earlier_on_the_path_closes_a_circle(trace: list[AgentName], recipient: AgentName) -> None:
     message = send(trace[-1], recipient)._replace(trace=tuple(trace))
     assert closes_circle(message, recipient) == (recipient in trace[:-1])
 

@@ -1,4 +1,4 @@
-"""Records on their way to another space come back as they were; what is not one is refused with its reason."""
+"""Records of an export: a valid record is restored unchanged, and an invalid one is refused with a reason."""
 
 from datetime import timedelta
 from hashlib import sha256
@@ -8,15 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.core.address import parse_address
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post, PostState
-from covey.core.directory.capacity import Capacity, Overflow
-from covey.core.directory.card import Agent, Card, TaskOverflow
+from covey.core.channels.post import Binding, Post, PostState
+from covey.core.directory.card import Agent, Capacity, Card, Overflow, TaskOverflow
 from covey.core.directory.session import Activity, Holder, Session, SessionKind
-from covey.core.directory.token import Token
 from covey.core.errors import CoveyError
-from covey.core.formats import portable_forms as forms
+from covey.core.formats import portable as forms
+from covey.core.formats.export import decode_record, encode_record, kind_of
 from covey.core.formats.portable import (
     Blob,
     FiledMessage,
@@ -26,14 +23,13 @@ from covey.core.formats.portable import (
     RecordKind,
     Setting,
 )
-from covey.core.formats.portable_json import decode_record, encode_record, kind_of
-from covey.core.ids import delivery_id, delivery_message, parked_inbox, session_inbox, ticket_id
-from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.identity import Token, parse_address
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
 from covey.core.ledger.event import Action, Event
-from covey.core.ledger.evidence import EvidenceGrade, Extent, confirmed
 from covey.core.ledger.message import Kind
-from covey.core.ledger.offer import Offer, Presentation
-from covey.core.ledger.ticket import Ticket, TicketMove, TicketState, Trouble
+from covey.core.ledger.offer import EvidenceGrade, Extent, Offer, Presentation, confirmed
+from covey.core.ledger.ticket import Ticket, TicketMove, TicketState, TicketTrouble
+from covey.core.names import delivery_id, delivery_message, parked_inbox, session_inbox, ticket_id
 from covey.core.work.task import Task, TaskState
 from covey.testing.records import a_binding, a_delivery, a_post, a_session, a_task, a_ticket, an_event
 from tests.core.strategies import (
@@ -102,7 +98,7 @@ sessions = st.builds(
 )
 
 
-def _delivery(delivery: Delivery) -> Delivery:
+def _delivery(delivery: DeliveryRecord) -> DeliveryRecord:
     return delivery._replace(message_id=delivery_message(delivery.id))
 
 
@@ -113,7 +109,7 @@ def _post(post: Post) -> Post:
 extents = st.tuples(numbers, numbers, numbers).map(lambda ends: Extent(*sorted(ends)))
 seen = st.tuples(extents, st.sampled_from(EvidenceGrade)).map(lambda shown: confirmed(None, *shown))
 deliveries = st.builds(
-    Delivery,
+    DeliveryRecord,
     id=delivery_ids,
     message_id=message_ids,
     inbox=inboxes,
@@ -149,7 +145,7 @@ tickets = st.builds(
     subject=st.none() | subjects,
     due_at=st.none() | instants,
     answer=st.none() | message_ids,
-    trouble=st.none() | st.sampled_from(Trouble),
+    trouble=st.none() | st.sampled_from(TicketTrouble),
     awaits=st.none() | ticket_ids,
     closed_at=st.none() | instants,
     close_reason=st.none() | st.sampled_from(TicketMove),
@@ -237,7 +233,7 @@ records: st.SearchStrategy[Record] = (
 
 @given(record=records)
 @settings(max_examples=300)
-def test_a_record_comes_back_as_it_was(record: Record) -> None:
+def test_a_record_survives_encoding(record: Record) -> None:
     assert decode_record(kind_of(record), encode_record(record)) == record
 
 
@@ -258,11 +254,11 @@ def test_a_record_comes_back_as_it_was(record: Record) -> None:
         (forms.POST, {"message_id", "holder"}),
     ],
 )
-def test_no_field_of_a_record_is_forgotten(form: forms.Form, made_otherwise: set[str]) -> None:
+def test_no_field_of_a_record_is_forgotten(form: forms.RecordForm, made_otherwise: set[str]) -> None:
     assert set(form.fields) | made_otherwise == set(cast(Any, form.make)._fields)
 
 
-def test_what_proves_a_session_and_keeps_it_alive_stays_behind() -> None:
+def test_secrets_and_holders_of_a_session_are_not_exported() -> None:
     document = encode_record(a_session())
     assert not {"holder", "secret_hash"} & set(document)
     assert "hash-1" not in str(document)
@@ -305,7 +301,7 @@ def test_what_proves_a_session_and_keeps_it_alive_stays_behind() -> None:
         (RecordKind.PRUNED, PrunedMessages(()), {"ids": ["x"]}),
     ],
 )
-def test_what_cannot_be_a_record_is_refused(kind: RecordKind, record: Record, change: dict[str, object]) -> None:
+def test_an_invalid_record_is_refused(kind: RecordKind, record: Record, change: dict[str, object]) -> None:
     document = {**encode_record(record)}
     assert decode_record(kind, document) is not None
     with pytest.raises(CoveyError):

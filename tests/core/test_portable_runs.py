@@ -1,4 +1,4 @@
-"""Runs travel whole, and what is none is refused."""
+"""Runs in an export: a valid run is restored, and an invalid one is refused."""
 
 import json
 from typing import cast
@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import IllegalMove, Invalid
-from covey.core.formats.portable import RecordKind
-from covey.core.formats.portable_forms import RUN
-from covey.core.formats.portable_json import decode_record, encode_record, kind_of
+from covey.core.formats.export import decode_record, encode_record, kind_of
+from covey.core.formats.portable import RUN, RecordKind
 from covey.core.json import JsonObject
 from covey.core.ledger.message import Callback
 from covey.core.work.run import (
@@ -56,12 +55,12 @@ runs = st.builds(
 
 
 @given(runs)
-def test_a_run_comes_back_as_it_was(run: Run) -> None:
+def test_a_run_survives_encoding(run: Run) -> None:
     travelled = cast(JsonObject, json.loads(json.dumps(encode_record(run))))
     assert decode_record(kind_of(run), travelled) == run
 
 
-def test_no_field_of_a_run_is_forgotten_and_its_folder_stays_where_it_is() -> None:
+def test_no_field_of_a_run_is_forgotten_and_its_folder_is_not_exported() -> None:
     assert set(RUN.fields) | {"folder"} == set(Run._fields)
     assert "folder" not in encode_record(a_run(folder="/runs/1"))
 
@@ -70,7 +69,7 @@ def test_no_field_of_a_run_is_forgotten_and_its_folder_stays_where_it_is() -> No
     ("field", "value"),
     [("id", "7"), ("state", "gone"), ("time_limit", -1), ("time_limit", True), ("thread", ["ops"]), ("key", None)],
 )
-def test_what_is_no_run_is_refused_by_field(field: str, value: object) -> None:
+def test_an_invalid_run_is_refused_with_its_field(field: str, value: object) -> None:
     data = cast(JsonObject, {**encode_record(a_run()), field: value})
     with pytest.raises(Invalid) as refused:
         decode_record(RecordKind.RUN, data)
@@ -78,7 +77,7 @@ def test_what_is_no_run_is_refused_by_field(field: str, value: object) -> None:
 
 
 @given(st.lists(st.sampled_from(RunMove), max_size=8))
-def test_no_sequence_of_moves_leaves_an_end(moves: list[RunMove]) -> None:
+def test_no_sequence_of_moves_leaves_a_terminal_state(moves: list[RunMove]) -> None:
     run = a_run(state=RunState.STARTING)
     ends: list[Run] = []
     for move in moves:

@@ -1,4 +1,4 @@
-"""Posts: the table of their moves, when they are tried again, and to which conversation they belong."""
+"""Posts: the table of their moves, the times of their retries, and their conversations."""
 
 from datetime import timedelta
 
@@ -14,8 +14,8 @@ from covey.core.channels.post import (
     POST_MOVES,
     Post,
     PostMove,
+    PostRefusal,
     PostState,
-    Refused,
     conversation_of,
     delay,
     delivered,
@@ -33,7 +33,7 @@ OPS = AgentName("ops")
 
 
 @given(moves=st.lists(st.sampled_from(PostMove), max_size=12))
-def test_no_sequence_of_moves_leaves_an_end_or_keeps_what_is_over_due(moves: list[PostMove]) -> None:
+def test_no_sequence_of_moves_leaves_a_terminal_state_or_keeps_a_due_time(moves: list[PostMove]) -> None:
     post = a_post()
     for move in moves:
         if move not in POST_MOVES[post.state]:
@@ -54,7 +54,7 @@ def test_delays_grow_up_to_a_limit(attempts: int) -> None:
 def test_a_post_is_tried_for_a_day_and_then_given_up() -> None:
     post, now = a_post(), START
     while post.state is PostState.PENDING:
-        post, _ = refused(taken(post, "lock", now), Refused("no"), now)
+        post, _ = refused(taken(post, "lock", now), PostRefusal("no"), now)
         now = post.next_at or now
     assert post.state is PostState.FAILED
     assert GIVE_UP_AFTER <= now - START <= GIVE_UP_AFTER + LONGEST_DELAY
@@ -69,19 +69,19 @@ def test_a_post_that_is_old_is_tried_at_least_once() -> None:
     assert delivered(mine).state is PostState.DELIVERED
 
 
-def test_a_post_that_ends_whoever_carries_it_is_given_up_after_many_attempts() -> None:
-    post, _ = refused(a_post()._replace(attempts=MAX_ATTEMPTS), Refused("no"), START)
+def test_a_post_is_given_up_after_the_maximum_number_of_attempts() -> None:
+    post, _ = refused(a_post()._replace(attempts=MAX_ATTEMPTS), PostRefusal("no"), START)
     assert post.state is PostState.FAILED
 
 
 @given(asked=st.timedeltas(timedelta(), timedelta(days=999)), attempts=st.integers(1, 50))
-def test_a_receiver_is_left_alone_as_long_as_it_asks_within_reason(asked: timedelta, attempts: int) -> None:
-    post, move = refused(a_post()._replace(attempts=attempts), Refused("no", retry_after=asked), START)
+def test_the_retry_delay_that_a_receiver_asks_for_is_respected_up_to_a_limit(asked: timedelta, attempts: int) -> None:
+    post, move = refused(a_post()._replace(attempts=attempts), PostRefusal("no", retry_after=asked), START)
     assert move is PostMove.DEFER
     assert post.next_at == START + max(delay(attempts), min(asked, LONGEST_ASKED))
 
 
-def test_a_failed_post_begins_anew() -> None:
+def test_a_retried_post_starts_over() -> None:
     failed = a_post(state=PostState.FAILED, next_at=None)._replace(attempts=9, error="no")
     again = retried(failed, at(100), waits=False)
     assert (again.state, again.attempts, again.since, again.next_at) == (PostState.PENDING, 0, at(100), at(100))

@@ -1,20 +1,19 @@
-"""The replay follows a journal, and points at events that can't follow those before them."""
+"""Replay of a journal: it follows the events, and reports those that can't follow the events before them."""
 
 from collections.abc import Mapping
 
 import pytest
 
-from covey.core.care.account import DeliveryAccount, TaskAccount
-from covey.core.care.replay import Bound, Replay
+from covey.core.care.consistency import DeliveryAccount, TaskAccount
+from covey.core.care.replay import BoundConversation, Replay
 from covey.core.channels.post import PostState
 from covey.core.identity import THE_SPACE
-from covey.core.ids import InboxId, delivery_id, ticket_id
 from covey.core.json import Json
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.event import Action, Event
-from covey.core.ledger.evidence import EvidenceGrade
-from covey.core.ledger.ticket import TicketMove, TicketState, Trouble
-from covey.core.names import AgentName
+from covey.core.ledger.offer import EvidenceGrade
+from covey.core.ledger.ticket import TicketMove, TicketState, TicketTrouble
+from covey.core.names import AgentName, InboxId, delivery_id, ticket_id
 from covey.core.work.task import TaskState
 from covey.testing.records import START, a_message_id, a_session_id
 
@@ -26,12 +25,12 @@ INBOX = InboxId(f"session:{a_session_id(1)}")
 
 
 def event(action: Action, **details: Json) -> Event:
-    """Return an event about the one message, which is bob's."""
+    """Return an event about the one message, which is addressed to bob."""
     return Event(action, THE_SPACE, START, MESSAGE, BOB, None, details, 7)
 
 
 def moved(**details: Json) -> Event:
-    """Return a move of the one delivery; `from_` stands for from."""
+    """Return a move of the one delivery; `from_` stands for `from`."""
     return event(Action.DELIVERY_MOVED, delivery=COPY, **{name.rstrip("_"): value for name, value in details.items()})
 
 
@@ -43,7 +42,7 @@ OFFERED = event(Action.OFFER_MADE, deliveries=[COPY])
 
 
 def replay(*events: Event) -> Replay:
-    """Return the replay of a session, the message to it, and these events."""
+    """Return the replay of a session, a message to it, and these events."""
     told = Replay()
     for each in (JOINED, SENT, *events):
         told.apply(each)
@@ -61,11 +60,13 @@ def test_a_message_begins_with_its_deliveries_and_tickets() -> None:
     ("state", "ticket_state", "trouble"),
     [
         ("refused", TicketState.CLOSED, None),
-        ("undeliverable", TicketState.OPEN, Trouble.UNDELIVERABLE),
+        ("undeliverable", TicketState.OPEN, TicketTrouble.UNDELIVERABLE),
         ("queued", TicketState.OPEN, None),
     ],
 )
-def test_a_ticket_begins_as_its_copies_do(state: str, ticket_state: TicketState, trouble: Trouble | None) -> None:
+def test_the_first_state_of_a_ticket_follows_from_its_deliveries(
+    state: str, ticket_state: TicketState, trouble: TicketTrouble | None
+) -> None:
     told = Replay()
     lines = [{"id": COPY, "inbox": "agent:bob", "state": state}]
     told.apply(event(Action.MESSAGE_SENT, deliveries=lines, tickets=[TICKET]))
@@ -97,7 +98,7 @@ def test_a_ticket_is_passed_troubled_answered_and_closed() -> None:
         event(Action.TICKET_MOVED, ticket=TICKET, move="archive", **_between("answered", "closed")),
     )
     assert told.faults == []
-    closed = (TicketState.CLOSED, TicketMove.ARCHIVE, a_message_id(2), Trouble.EXPIRED, None)
+    closed = (TicketState.CLOSED, TicketMove.ARCHIVE, a_message_id(2), TicketTrouble.EXPIRED, None)
     assert told.tickets[TICKET] == closed
 
 
@@ -171,7 +172,7 @@ def task_replay(*events: Event) -> Replay:
     return told
 
 
-def test_a_task_is_handed_over_taken_left_taken_up_and_finished() -> None:
+def test_a_task_is_claimed_accepted_released_claimed_again_and_finished() -> None:
     steps = (
         (claimed(), TaskAccount(TaskState.PENDING, a_session_id(1), 1)),
         (task_moved("pending", "accept", "accepted"), TaskAccount(TaskState.ACCEPTED, a_session_id(1), 1)),
@@ -189,7 +190,7 @@ def test_a_task_is_handed_over_taken_left_taken_up_and_finished() -> None:
         assert told.tasks[MESSAGE] == expected
 
 
-def test_accepting_may_be_taking() -> None:
+def test_accepting_a_task_also_claims_it() -> None:
     told = task_replay(task_moved("pending", "accept", "accepted"))
     assert told.tasks[MESSAGE] == TaskAccount(TaskState.ACCEPTED, a_session_id(1), 1)
 
@@ -233,9 +234,9 @@ def test_a_post_begins_pending_and_follows_its_table() -> None:
     assert len(replay(post_moved("pending", "deliver", "delivered"), post_moved("delivered", "fail", "failed")).faults)
 
 
-def test_what_was_ever_bound_is_known() -> None:
+def test_every_binding_is_remembered_even_after_it_was_removed() -> None:
     told = replay(
         event(Action.CHANNEL_BOUND, conversation="c-1", to="coder"),
         event(Action.CHANNEL_UNBOUND, conversation="c-1", to="coder"),
     )
-    assert told.bound == {Bound(BOB, "c-1", "coder")}
+    assert told.bound == {BoundConversation(BOB, "c-1", "coder")}

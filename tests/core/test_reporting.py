@@ -1,4 +1,4 @@
-"""Reports of something long: whoever hears of it hears of its end."""
+"""Progress reports of a long operation: a receiver that gets a report also gets the final one."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from tests.reports import Reports
 
 
 @given(st.lists(st.tuples(st.integers(0, 100), st.none() | st.integers(0, 100)), min_size=1), st.booleans())
-def test_its_end_is_the_last_report_and_the_only_one_whose_numbers_are_the_same(
+def test_the_final_report_is_the_last_and_the_only_one_with_done_equal_to_total(
     steps: list[tuple[int, int | None]], has_failed: bool
 ) -> None:
     reported = Reports()
@@ -26,7 +26,7 @@ def test_its_end_is_the_last_report_and_the_only_one_whose_numbers_are_the_same(
 
 
 @pytest.mark.parametrize("has_failed", [False, True])
-def test_what_was_not_long_is_not_reported(has_failed: bool) -> None:
+def test_an_operation_without_progress_is_not_reported(has_failed: bool) -> None:
     reported = Reports()
     try:
         with Reporting(reported, "fetching"):

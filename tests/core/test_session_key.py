@@ -1,18 +1,18 @@
-"""Session keys show agent, parents and depth, and come back from text."""
+"""Session keys: they show agent, parents and depth, and can be parsed from text."""
 
 import pytest
 from hypothesis import given
 
-from covey.core.address import AddressKind, SessionKey, main_key, parse_address, parse_session_key
 from covey.core.errors import Invalid
-from covey.core.ids import SessionId
+from covey.core.identity import AddressKind, SessionKey, main_key, parse_address, parse_session_key
+from covey.core.names import SessionId
 from covey.testing import a_session_id
 from tests.core.strategies import main_keys, session_ids, session_keys
 
 
 @pytest.mark.requirement("sessions.key")
 @given(session_keys)
-def test_a_key_comes_back_from_its_text(key: SessionKey) -> None:
+def test_a_key_is_parsed_back_from_its_text(key: SessionKey) -> None:
     assert parse_session_key(str(key)) == key
     assert parse_address(str(key)) == (AddressKind.KEY, str(key))
 
@@ -59,6 +59,6 @@ def test_a_main_key_has_no_parent_and_is_its_own_root(key: SessionKey) -> None:
         "Agent:bob:main",
     ],
 )
-def test_what_is_no_key_is_refused(text: str) -> None:
+def test_an_invalid_key_is_refused(text: str) -> None:
     with pytest.raises(Invalid):
         parse_session_key(text)

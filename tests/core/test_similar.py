@@ -1,10 +1,10 @@
-"""A mistyped name finds the one that was meant."""
+"""Suggestions for a mistyped name."""
 
 from string import ascii_lowercase
 
 import pytest
 
-from covey.core.text.wording import LONGEST, closest
+from covey.core.reporting import LONGEST, closest
 
 KNOWN = [
     "archive",
@@ -23,7 +23,7 @@ KNOWN = [
 
 
 def slips(name: str) -> set[str]:
-    """Return the name with one letter added, dropped or changed, or two next to each other swapped."""
+    """Return the name with one letter added, dropped or changed, or with two adjacent letters swapped."""
     cuts = [(name[:n], name[n:]) for n in range(len(name) + 1)]
     added = {a + letter + b for a, b in cuts for letter in ascii_lowercase}
     dropped = {a + b[1:] for a, b in cuts if b}
@@ -33,8 +33,8 @@ def slips(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_one_slip_is_seen_through(name: str) -> None:
-    # A swap leaves one letter of a name of two in its order, and a single letter is no name to suggest for.
+def test_a_name_with_one_typo_is_found(name: str) -> None:
+    # In a name of two letters, a swap keeps only one letter in order. No name is suggested for a single letter.
     assert [slip for slip in slips(name) if len(slip) > 1 and name not in closest(slip, [name])] == []
 
 
@@ -43,12 +43,12 @@ def test_the_most_similar_name_is_first_and_equals_are_in_order() -> None:
     assert closest("wrk", ["works", "worker", "wark", "work"], limit=2) == ["wark", "work"]
 
 
-def test_case_does_not_matter_and_names_come_as_they_are_known() -> None:
+def test_case_does_not_matter_and_names_keep_their_known_spelling() -> None:
     assert closest("CODR", ["Coder"]) == ["Coder"]
 
 
 @pytest.mark.parametrize("wanted", ["", "x", "subscribe", "frobnicate", "é" * 5, "send_to_peer", "status"])
-def test_where_nothing_is_close_nothing_is_suggested(wanted: str) -> None:
+def test_nothing_is_suggested_if_no_name_is_close(wanted: str) -> None:
     assert not closest(wanted, KNOWN)
 
 

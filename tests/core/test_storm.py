@@ -1,4 +1,4 @@
-"""The budget of a causal tree: what is counted, what it breaks, and what does not break it."""
+"""The budget of a causal tree: its counts, and the messages that exceed it."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,7 @@ from covey.core.errors import Invalid
 from covey.core.storms.budget import (
     MOST,
     REST,
-    Excess,
+    ExceededLimit,
     Limit,
     Limits,
     counts,
@@ -49,24 +49,26 @@ def test_the_first_limit_that_would_be_broken_is_named_with_the_count() -> None:
         after = grown(tree, 1, NOW)
         assert excess(tree, after, SMALL, NOW) is None
         tree = after
-    assert excess(tree, grown(tree, 1, NOW), SMALL, NOW) == Excess(Limit.MESSAGES, 6, 5)
+    assert excess(tree, grown(tree, 1, NOW), SMALL, NOW) == ExceededLimit(Limit.MESSAGES, 6, 5)
     tree = new_tree(a_message_id(), NOW)
-    assert excess(tree, grown(tree, 4, NOW), SMALL, NOW) == Excess(Limit.DEPTH, 4, 3)
+    assert excess(tree, grown(tree, 4, NOW), SMALL, NOW) == ExceededLimit(Limit.DEPTH, 4, 3)
     busy = tree._replace(updated_at=NOW + timedelta(minutes=90))
     late = NOW + timedelta(hours=2)
-    assert excess(busy, grown(busy, 1, late), SMALL, late) == Excess(Limit.HOURS, 2, 2)
+    assert excess(busy, grown(busy, 1, late), SMALL, late) == ExceededLimit(Limit.HOURS, 2, 2)
     two = grown(grown(tree, 1, NOW, spawns=True), 1, NOW, spawns=True)
-    assert excess(grown(tree, 1, NOW, spawns=True), two, SMALL, NOW) == Excess(Limit.CHILDREN, 2, 1)
+    assert excess(grown(tree, 1, NOW, spawns=True), two, SMALL, NOW) == ExceededLimit(Limit.CHILDREN, 2, 1)
 
 
-def test_a_tree_with_all_its_children_still_talks_and_a_deep_one_is_answered_nearer_to_its_root() -> None:
+def test_a_tree_at_its_limit_of_children_still_accepts_messages_and_a_deep_one_accepts_answers_nearer_to_the_root() -> (
+    None
+):
     tree = grown(grown(new_tree(a_message_id(), NOW), 1, NOW, spawns=True), 3, NOW)
-    over = tree._replace(children=9, depth=9)  # as after somebody lowered the limits
+    over = tree._replace(children=9, depth=9)  # as after an operator lowered the limits
     assert excess(over, grown(over, 2, NOW), SMALL, NOW) is None
 
 
 @given(limits, steps)
-def test_what_a_budget_lets_in_never_has_more_than_it_allows(
+def test_the_messages_that_a_budget_accepts_never_exceed_it(
     budget: Limits, growth: list[tuple[int, int, bool]]
 ) -> None:
     tree, now = new_tree(a_message_id(), NOW), NOW
@@ -118,7 +120,7 @@ def test_time_counts_while_there_is_no_rest() -> None:
 
 
 @given(limits)
-def test_limits_come_back_as_they_were_set(budget: Limits) -> None:
+def test_limits_survive_encoding(budget: Limits) -> None:
     assert parse_limits(encode_limits(budget)) == budget
     assert parse_limits({"depth": budget.depth}) == Limits(depth=budget.depth)
 
@@ -126,6 +128,6 @@ def test_limits_come_back_as_they_were_set(budget: Limits) -> None:
 @pytest.mark.parametrize(
     "data", [None, [], 3, {"messages": 0}, {"hours": True}, {"depth": "9"}, {"children": MOST + 1}]
 )
-def test_limits_that_are_none_are_invalid(data: object) -> None:
+def test_malformed_limits_are_invalid(data: object) -> None:
     with pytest.raises(Invalid):
         parse_limits(data)

@@ -1,4 +1,4 @@
-"""The task's table."""
+"""The state table of tasks."""
 
 import pytest
 from hypothesis import given
@@ -50,7 +50,7 @@ def test_every_state_can_be_reached_and_every_move_is_used() -> None:
 
 
 @given(states, st.none() | st.integers(0, 20))
-def test_a_deadline_counts_as_soon_as_it_has_come(state: TaskState, deadline: int | None) -> None:
+def test_a_task_counts_as_failed_as_soon_as_its_deadline_is_reached(state: TaskState, deadline: int | None) -> None:
     task = a_task(state=state, deadline=None if deadline is None else at(deadline))
     seen = task_at(task, at(10))
     if state in FINISHED or deadline is None or deadline > 10:

@@ -1,4 +1,4 @@
-"""The ticket's table."""
+"""The state table of tickets."""
 
 import pytest
 from hypothesis import given
@@ -39,7 +39,7 @@ def test_every_state_can_be_reached_and_every_move_is_used() -> None:
     assert {move for line in TICKET_MOVES.values() for move in line} == set(TicketMove)
 
 
-def test_nothing_but_an_answer_answers() -> None:
+def test_only_the_answer_move_makes_a_ticket_answered() -> None:
     answering = {move for line in TICKET_MOVES.values() for move, to in line.items() if to is TicketState.ANSWERED}
     assert answering == {TicketMove.ANSWER}
 

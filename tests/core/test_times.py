@@ -1,4 +1,4 @@
-"""Instants on the wire."""
+"""Timestamps on the wire."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.directory.token import (
+from covey.core.errors import IdentityRefused, Invalid
+from covey.core.identity import (
     MAX_NOTE_CHARS,
     check_token,
     hash_secret,
@@ -13,7 +14,6 @@ from covey.core.directory.token import (
     token_from,
     token_id,
 )
-from covey.core.errors import IdentityRefused, Invalid
 
 SECRET = "0123456789abcdef" * 4
 
@@ -39,7 +39,7 @@ def test_a_token_is_recognised_by_how_it_begins() -> None:
         b"c",
     ],
 )
-def test_what_is_no_token_is_refused_and_not_repeated(text: object) -> None:
+def test_a_malformed_token_is_refused_and_not_repeated(text: object) -> None:
     with pytest.raises(IdentityRefused) as caught:
         check_token(text)
     assert caught.value.code == "identity-refused"
@@ -47,7 +47,7 @@ def test_what_is_no_token_is_refused_and_not_repeated(text: object) -> None:
 
 
 @given(st.text(min_size=8))
-def test_no_text_that_was_taken_for_a_token_is_in_the_refusal(text: str) -> None:
+def test_a_refusal_never_contains_the_refused_text(text: str) -> None:
     try:
         check_token(text)
     except IdentityRefused as refused:
@@ -64,7 +64,7 @@ def test_the_id_is_the_beginning_of_the_hash_and_reads_back() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "3b1f", "3B1F07C2A9DE", "3b1f07c2a9de0", "not-an-id-ok", None, 12])
-def test_what_is_no_id_of_a_token_is_invalid(text: object) -> None:
+def test_a_malformed_token_id_is_invalid(text: object) -> None:
     with pytest.raises(Invalid, match="12 digits"):
         parse_token_id(text)
 
@@ -79,7 +79,7 @@ def test_a_token_in_place_of_its_id_is_not_repeated() -> None:
 @pytest.mark.parametrize(
     "text", ["", "   ", "a\nb", "a\x1b[31m", "a\x00", "\u202eevil", "x" * (MAX_NOTE_CHARS + 1), "\ud800", None]
 )
-def test_a_note_is_one_line_that_says_something(text: object) -> None:
+def test_a_note_is_one_printable_line_of_limited_length(text: object) -> None:
     with pytest.raises(Invalid):
         parse_note(text)
 

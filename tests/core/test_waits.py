@@ -1,4 +1,4 @@
-"""The wait-for graph: a walk finds the circle that one more wait would close, and only that."""
+"""The wait-for graph: a walk finds exactly the circle that one more wait would close."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.core.errors import Invalid
-from covey.core.ids import MessageId, TicketId
 from covey.core.ledger.waits import LONGEST_WAIT, Edge, WaitWalk, circles, end_of_wait
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, TicketId
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 names = st.sampled_from([AgentName(name) for name in "abcdefgh"])
@@ -23,7 +22,7 @@ def edge(waiter: str, awaited: str) -> Edge:
 
 
 def walked(edges: Sequence[Edge], first: Edge) -> tuple[WaitWalk, Sequence[AgentName]]:
-    """Walk as a service does; return the walk, and whose waits were asked for."""
+    """Walk as a service does. Return the walk, and the agents whose waits were asked for."""
     by_waiter: dict[AgentName, list[Edge]] = {}
     for one in edges:
         by_waiter.setdefault(one.waiter, []).append(one)
@@ -41,23 +40,23 @@ def reachable(edges: Sequence[Edge], start: AgentName) -> set[AgentName]:
     return found
 
 
-def test_the_circle_begins_with_the_new_wait_and_leads_back_to_who_waits() -> None:
+def test_the_circle_begins_with_the_new_wait_and_leads_back_to_its_waiter() -> None:
     walk, _ = walked([edge("b", "c"), edge("c", "d"), edge("b", "x"), edge("d", "a")], edge("a", "b"))
     assert [(e.waiter, e.awaited) for e in walk.circle] == [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
 
 
-def test_who_waits_for_another_session_of_its_own_closes_no_circle() -> None:
+def test_an_agent_that_waits_for_another_of_its_sessions_closes_no_circle() -> None:
     walk, _ = walked([edge("a", "a"), edge("b", "b")], edge("a", "a"))
     assert not walk.circle
 
 
-def test_a_wait_says_who_waits_for_whom_and_for_what() -> None:
+def test_the_text_of_a_wait_names_the_waiter_the_awaited_agent_and_the_object() -> None:
     assert str(edge("b", "c")) == "b waits for c (ticket 1-b@c)"
     assert str(edge("b", "c")._replace(what=MessageId("1-x"))) == "b waits for c (task 1-x)"
 
 
 @given(graphs, names, names)
-def test_there_is_a_circle_where_the_awaited_leads_back_and_each_agent_is_asked_once(
+def test_a_circle_is_found_if_the_awaited_agent_leads_back_and_each_agent_is_asked_once(
     pairs: list[tuple[AgentName, AgentName]], asker: AgentName, awaited: AgentName
 ) -> None:
     edges, first = [edge(*pair) for pair in pairs], edge(asker, awaited)
@@ -71,7 +70,7 @@ def test_there_is_a_circle_where_the_awaited_leads_back_and_each_agent_is_asked_
 
 
 @given(graphs)
-def test_an_edge_is_in_a_circle_where_its_end_leads_back(pairs: list[tuple[AgentName, AgentName]]) -> None:
+def test_an_edge_is_in_a_circle_if_its_end_leads_back(pairs: list[tuple[AgentName, AgentName]]) -> None:
     edges = [edge(*pair) for pair in pairs]
     ways: Mapping[AgentName, set[AgentName]] = {e.awaited: reachable(edges, e.awaited) for e in edges}
     assert [*circles(edges)] == [e for e in edges if e.waiter != e.awaited and e.waiter in ways[e.awaited]]

@@ -1,4 +1,5 @@
-"""Messages as JSON: nothing is lost, nothing but CoveyErrors comes out, foreign fields pass, wrong ones do not."""
+"""Messages as JSON: encoding loses nothing, decoding raises only CoveyError, unknown fields are ignored, and wrong
+values are refused."""
 
 import json
 from contextlib import suppress
@@ -56,7 +57,7 @@ def document(**changes: Json) -> str:
 
 
 @given(messages)
-def test_a_message_comes_back_from_the_wire_as_it_went(message: Message) -> None:
+def test_a_message_survives_encoding(message: Message) -> None:
     assert decode(encode(message)) == message
 
 
@@ -88,12 +89,12 @@ def test_a_wrong_value_of_our_own_field_is_refused(field: str, values: list[Json
             decode(document(**{field: value}))
 
 
-def test_every_field_of_ours_is_tried_with_wrong_values() -> None:
+def test_every_field_has_wrong_values_in_these_tests() -> None:
     assert {field for field, _ in WRONG} == OURS
 
 
 @pytest.mark.parametrize("field", ["id", "kind", "from", "created_at"])
-def test_what_a_message_needs_can_not_be_missing(field: str) -> None:
+def test_a_required_field_cannot_be_missing(field: str) -> None:
     data = json.loads(document())
     del data[field]
     with pytest.raises(Invalid):
@@ -101,13 +102,13 @@ def test_what_a_message_needs_can_not_be_missing(field: str) -> None:
 
 
 @given(st.binary() | st.text() | json_values.map(json.dumps))
-def test_rubbish_is_refused_with_an_error_of_ours(rubbish: str | bytes) -> None:
+def test_arbitrary_input_is_refused_with_a_covey_error(rubbish: str | bytes) -> None:
     with pytest.raises(CoveyError):
         decode(rubbish)
 
 
 @given(messages, st.sampled_from(sorted(OURS)), json_values)
-def test_whatever_a_field_holds_only_errors_of_ours_come_out(message: Message, field: str, value: Json) -> None:
+def test_any_value_of_a_field_is_read_or_refused_with_a_covey_error(message: Message, field: str, value: Json) -> None:
     data = json.loads(encode(message)) | {field: value}
     try:
         decoded = decode(json.dumps(data))
@@ -130,7 +131,7 @@ def test_text_that_is_not_unicode_is_refused_in_both_directions() -> None:
 
 
 @pytest.mark.parametrize("depth", [500, 100_000])
-def test_nesting_without_end_is_refused_or_read(depth: int) -> None:
+def test_deep_nesting_is_refused_or_read(depth: int) -> None:
     nested = "[" * depth + "]" * depth
     with suppress(Invalid):
         decode(document(metadata={"n": 0}).replace('{"n": 0}', f'{{"n": {nested}}}'))
@@ -139,7 +140,7 @@ def test_nesting_without_end_is_refused_or_read(depth: int) -> None:
 @pytest.mark.parametrize("data", [float("nan"), float("inf"), b"bytes", object(), {1, 2}])
 def test_data_that_is_not_json_can_not_be_sent(data: object) -> None:
     with pytest.raises(Invalid):
-        encode(a_message()._replace(parts=(DataPart(data),)))  # pyright: ignore[reportArgumentType] — that is the point
+        encode(a_message()._replace(parts=(DataPart(data),)))  # pyright: ignore[reportArgumentType] — wrong on purpose
 
 
 @pytest.mark.parametrize("character", ["x", "ä", "語"])

@@ -1,1 +1,1 @@
-"""What adapters that keep files share."""
+"""Tests of the disk primitives that adapters share."""

@@ -1,4 +1,4 @@
-"""Waiting in line for a lock: the next one has it, and who gives up leaves nothing behind."""
+"""Waiting in line for a lock: the next waiter gets it, and one that gives up leaves nothing behind."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from covey.disk.file_lock import FileLock
-from covey.disk.lining_up import wait_in_line
+from covey.disk.lock_wait import wait_in_line
 
 LIMIT_S = 30.0
 AT_ONCE = 0.02
@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def holder(path: Path) -> Iterator[FileLock]:
-    """Hold the lock, until it is given back by hand or the test is over."""
+    """Hold the lock until it is given back by hand or the test ends."""
     lock = FileLock(str(path))
     lock.take()
     yield lock
@@ -35,7 +35,7 @@ def is_free(path: Path) -> bool:
         lock.close()
 
 
-def test_the_lock_is_had_when_it_is_given_back(path: Path, holder: FileLock) -> None:
+def test_a_waiter_gets_the_lock_when_it_is_given_back(path: Path, holder: FileLock) -> None:
     opened, had = Event(), list[FileLock | None]()
 
     def open_and_tell() -> FileLock:
@@ -54,10 +54,10 @@ def test_the_lock_is_had_when_it_is_given_back(path: Path, holder: FileLock) -> 
     assert is_free(path)
 
 
-def test_who_gives_up_has_nothing_and_keeps_nobody_waiting(path: Path, holder: FileLock) -> None:
+def test_a_waiter_that_gives_up_has_no_lock_and_blocks_no_other(path: Path, holder: FileLock) -> None:
     assert wait_in_line(lambda: FileLock(str(path)), AT_ONCE) is None
     holder.give_back()
-    # The thread that waited for it gets the lock now, and gives it back: another one in line has it after that.
+    # The thread of the first wait gets the lock now and gives it back. Then the next waiter has it.
     lock = wait_in_line(lambda: FileLock(str(path)), LIMIT_S)
     assert lock is not None
     lock.close()

@@ -1,4 +1,4 @@
-"""Reading what others put there: regular files only, no links, nothing left open."""
+"""Reading foreign files: regular files only, no links, and no descriptor is left open."""
 
 import errno
 import os
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from covey.disk.reading import NotReadable, read_beneath
+from covey.disk.files import NotReadable, read_beneath
 
 LIMIT = 100
 
 
 def descriptors() -> set[int]:
-    """Return the descriptors that this process has open, but for the one that lists them."""
+    """Return the open descriptors of this process, except the one that lists them."""
     listed = [int(path.name) for path in Path("/dev/fd").iterdir()]
     return {number for number in listed if is_open(number)}
 
@@ -30,7 +30,7 @@ def is_open(descriptor: int) -> bool:
 def make_socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as one:
         here = Path.cwd()
-        os.chdir(path.parent)  # the path of a socket is short
+        os.chdir(path.parent)  # the path of a socket must be short
         try:
             one.bind(path.name)
         finally:
@@ -68,7 +68,9 @@ ODD: dict[str, tuple[Callable[[Path], object], str, str]] = {
 
 
 @pytest.mark.parametrize("what", ODD)
-def test_what_is_no_file_in_the_folder_is_refused_and_nothing_stays_open(tmp_path: Path, what: str) -> None:
+def test_a_path_that_is_no_file_in_the_folder_is_refused_and_no_descriptor_stays_open(
+    tmp_path: Path, what: str
+) -> None:
     make, path, reason = ODD[what]
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -90,7 +92,8 @@ def test_a_device_is_never_opened() -> None:
 def test_a_file_that_must_not_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "it").write_bytes(b"private")
     (tmp_path / "it").chmod(0)
-    if os.geteuid() == 0:  # whom the kernel refuses nothing: then the call says what it would say to anyone else
+    # the kernel refuses nothing to root, so the call is replaced by one that fails as for other users
+    if os.geteuid() == 0:
         opened = os.open
 
         def refuse(path: str, *arguments: int, **named: int) -> int:

@@ -1,4 +1,4 @@
-"""Waiting for the disk: what the kernel is asked for."""
+"""fsync: the calls to the kernel."""
 
 import fcntl
 import os
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from covey.disk import syncing
+from covey.disk import files as syncing
 
 FULL_SYNC = 51
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """Return what is asked for from now on: how, and for which kind of file."""
+    """Return the calls from now on: the kind of sync, and the kind of file."""
     found: list[tuple[str, str]] = []
 
     def note(how: str, descriptor: int) -> None:
@@ -45,16 +45,14 @@ def test_files_and_folders_are_synced(tmp_path: Path, asked: list[tuple[str, str
     assert asked == [("fsync", "file"), ("fdatasync", "file"), ("fsync", "folder")]
 
 
-def test_where_fsync_stops_at_the_cache_of_the_drive_that_is_emptied(
-    tmp_path: Path, asked: list[tuple[str, str]]
-) -> None:
+def test_on_a_mac_the_cache_of_the_drive_is_flushed(tmp_path: Path, asked: list[tuple[str, str]]) -> None:
     with pytest.MonkeyPatch.context() as mac:
         mac.setattr(syncing.sys, "platform", "darwin")
         sync_all(tmp_path)
     assert asked == [(f"fcntl {FULL_SYNC}", "file"), (f"fcntl {FULL_SYNC}", "file"), (f"fcntl {FULL_SYNC}", "folder")]
 
 
-def test_a_drive_that_cant_be_asked_is_synced_as_far_as_it_can_be(
+def test_a_drive_without_full_sync_is_synced_by_fsync(
     tmp_path: Path, asked: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_descriptor: int, _how: int) -> None:
@@ -67,7 +65,7 @@ def test_a_drive_that_cant_be_asked_is_synced_as_far_as_it_can_be(
     assert asked == [("fsync", "file"), ("fsync", "file"), ("fsync", "folder")]
 
 
-def test_a_folder_is_closed_also_where_the_disk_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_closed_even_if_the_disk_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[int] = []
 
     def fail(descriptor: int) -> None:

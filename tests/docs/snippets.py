@@ -1,12 +1,12 @@
-"""Snippets: the Python blocks of a Markdown page, run one after the other as one program.
+"""Blocks of a Markdown page, and its Python blocks as snippets, run one after the other as one program.
 
-A block that awaits at its top level runs on the page's event loop, any other as a plain script. What a block prints is
-compared with its comments that begin with an arrow, in their order; … in them stands for anything:
+A block that awaits at its top level runs on the page's event loop, any other as a plain script. The output of a block
+is compared with its comments that begin with an arrow, in order; … in a comment stands for anything:
 
     print(receipt)  # → <Receipt … critic: queued>
 
-A comment on the line before a block says that the block is not run: <!-- no-run: reason -->, or that it is a file
-which later blocks use: <!-- file: critic.py -->
+A comment on the line before a block marks a block that is not run: <!-- no-run: reason -->, or one that is a file for
+later blocks: <!-- file: critic.py -->. In a console block the comment names the terminal: <!-- terminal: 2 -->
 """
 
 import ast
@@ -23,27 +23,34 @@ from typing import Any, Final, NamedTuple, cast
 
 ARROW: Final = "# → "
 _FENCE: Final = re.compile(r"(?P<indent>\s*)(?P<ticks>```+|~~~+)\s*(?P<language>[^\s`]*)(?P<rest>.*)")
-_MARK: Final = re.compile(r"<!-- (?P<use>no-run|file): (?P<what>\S.*\S) -->")
+_MARK: Final = re.compile(r"<!-- (?P<use>no-run|file|terminal): (?P<what>\S.*?) -->")
 
 
 class Use(StrEnum):
     RUN = "run"
     FILE = "file"
     NO_RUN = "no-run"
+    TERMINAL = "terminal"
 
 
-class Snippet(NamedTuple):
+class Block(NamedTuple):
     page: Path
     line: int
-    """Of the page, where its code begins."""
+    """The line of the page on which the code begins."""
     code: str
     use: Use = Use.RUN
     what: str = ""
-    """The name of the file, or the reason for which it is not run."""
+    """The name of the file or of the terminal, or the reason why the block is not run."""
+    language: str = "python"
 
 
-def snippets(page: Path) -> Iterator[Snippet]:
-    """Go through the Python blocks of a page."""
+def snippets(page: Path) -> Iterator[Block]:
+    """Yield the Python blocks of a page."""
+    return (block for block in blocks(page) if block.language == "python")
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Yield the fenced blocks of a page."""
     lines = page.read_text(encoding="utf-8").splitlines()
     number = 0
     while number < len(lines):
@@ -54,17 +61,18 @@ def snippets(page: Path) -> Iterator[Snippet]:
         begin = number
         while lines[number].strip() != fence["ticks"]:
             number += 1
-        if fence["language"].lower().startswith("py"):
-            if fence["indent"] or fence["language"] != "python" or fence["rest"].strip():
-                raise ValueError(f"{page.name}:{begin}: write ```python, at the beginning of the line")
-            mark = _MARK.fullmatch(lines[begin - 2]) if begin > 1 else None
-            use, what = (Use(mark["use"]), mark["what"]) if mark else (Use.RUN, "")
-            yield Snippet(page, begin + 1, "\n".join(lines[begin:number]) + "\n", use, what)
+        is_plain = fence["language"] == "python" and not fence["indent"] and not fence["rest"].strip()
+        if fence["language"].lower().startswith("py") and not is_plain:
+            raise ValueError(f"{page.name}:{begin}: write ```python, at the beginning of the line")
+        mark = _MARK.fullmatch(lines[begin - 2]) if begin > 1 else None
+        use, what = (Use(mark["use"]), mark["what"]) if mark else (Use.RUN, "")
+        code = "".join(f"{line}\n" for line in lines[begin:number])
+        yield Block(page, begin + 1, code, use, what, fence["language"])
         number += 1
 
 
 def run_page(page: Path, folder: Path) -> int:
-    """Run all snippets of a page, which works in `folder`; return how many there were to run."""
+    """Run all snippets of a page in `folder`. Return the number of snippets that were run."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     count = 0
     with asyncio.Runner() as runner, _ending_processes(namespace):
@@ -81,7 +89,7 @@ def run_page(page: Path, folder: Path) -> int:
 
 @contextmanager
 def _ending_processes(namespace: dict[str, Any]) -> Generator[None]:
-    """Kill what a page that failed has started and not ended."""
+    """Kill the processes that a failed page has left running."""
     try:
         yield
     finally:
@@ -90,8 +98,8 @@ def _ending_processes(namespace: dict[str, Any]) -> Generator[None]:
                 value.kill()
 
 
-def _run(snippet: Snippet, namespace: dict[str, Any], runner: asyncio.Runner) -> None:
-    # As many lines before the code as on the page: a traceback then shows the page's own.
+def _run(snippet: Block, namespace: dict[str, Any], runner: asyncio.Runner) -> None:
+    # The code is preceded by as many lines as on the page, so that a traceback shows line numbers of the page.
     source = "\n" * (snippet.line - 1) + snippet.code
     code = compile(source, str(snippet.page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     with redirect_stdout(io.StringIO()) as printed:
@@ -102,8 +110,8 @@ def _run(snippet: Snippet, namespace: dict[str, Any], runner: asyncio.Runner) ->
     _compare(snippet, printed.getvalue())
 
 
-def _compare(snippet: Snippet, printed: str) -> None:
-    """Fail where a snippet printed something else than its arrows say."""
+def _compare(snippet: Block, printed: str) -> None:
+    """Fail if the output of a snippet differs from its arrows."""
     shown = "".join(f"{line}\n" for line in arrows(snippet.code))
     pattern = ".*".join(re.escape(text) for text in shown.split("…"))
     assert re.fullmatch(pattern, printed), (
@@ -112,7 +120,7 @@ def _compare(snippet: Snippet, printed: str) -> None:
 
 
 def arrows(code: str) -> Iterator[str]:
-    """Go through what the comments of `code` say that it prints."""
+    """Yield the expected output in the comments of `code`."""
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         if token.type == tokenize.COMMENT and token.string.startswith(ARROW):
             yield token.string.removeprefix(ARROW)

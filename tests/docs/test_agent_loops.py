@@ -1,4 +1,4 @@
-"""The how-to on loops of agents: its commands run, in order, as one script."""
+"""The how-to on agent loops: its commands run, in order, as one script."""
 
 import json
 import re

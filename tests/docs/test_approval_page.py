@@ -12,5 +12,5 @@ def test_the_commands_of_the_page_run_and_end_as_it_says(tmp_path: Path) -> None
     assert done.code == 0, done.err
     for said in ("approval (plan)", "is rejected.", "rejected: keep the old one for a week"):
         assert said in done.out
-    for said in ("is a decision: it has none", "was rejected already"):
+    for said in ("must contain a decision: this one has none", "was rejected already"):
         assert said in done.err

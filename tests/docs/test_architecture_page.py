@@ -1,4 +1,4 @@
-"""The architecture page shows the packages that there are, and a tour that can be read in twenty minutes."""
+"""The architecture page: it shows the existing packages, and a tour that can be read in twenty minutes."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ def test_every_package_says_what_is_inside() -> None:
         assert len(docstring.split()) >= 3, path
 
 
-def test_the_picture_leaves_out_only_what_follows_from_the_rest() -> None:
+def test_the_diagram_leaves_out_only_imports_that_follow_from_others() -> None:
     edges = imports()
     assert reduced({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == {"a": {"b"}, "b": {"c"}, "c": set()}
     assert all(others <= edges[name] for name, others in reduced(edges).items())

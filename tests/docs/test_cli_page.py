@@ -1,11 +1,11 @@
-"""The reference of the command line says what the parsers say."""
+"""The CLI reference: it agrees with the parsers."""
 
 from covey.surfaces.cli import exits
 from covey.surfaces.cli.catalogue import VERBS
 from tools.cli_page import EXITS, PAGE, page
 
 
-def test_the_page_is_what_the_parsers_say() -> None:
+def test_the_page_agrees_with_the_parsers() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `python tools/cli_page.py`"
 
 

@@ -1,4 +1,4 @@
-"""The how-to on MCP clients: what it tells people to configure is well-formed, and starts."""
+"""The how-to on MCP clients: its configurations are well-formed, and their servers start."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from covey.core.channels.http import HttpAddress
+from covey.core.http import HttpAddress
 from covey.surfaces.mcp.server import BUDGET
 from covey.toolkits.arguments import LONGEST_WAIT
 from tests.surfaces.commands import Folder
@@ -21,7 +21,7 @@ def blocks(language: str) -> list[str]:
 
 
 def servers() -> Iterator[Mapping[str, Any]]:
-    """Go through every entry of a server in a configuration of the page."""
+    """Yield every server entry in a configuration of the page."""
     for read, language in ((json.loads, "json"), (tomllib.loads, "toml")):
         for block in blocks(language):
             ((key, entries),) = cast(dict[str, dict[str, Any]], read(block)).items()
@@ -29,7 +29,7 @@ def servers() -> Iterator[Mapping[str, Any]]:
             yield entries["covey"]
 
 
-def test_every_server_that_a_client_starts_starts(tmp_path: Path) -> None:
+def test_every_server_of_a_client_configuration_starts(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     started = [entry for entry in servers() if "command" in entry]
     assert len(started) == 3

@@ -1,4 +1,4 @@
-"""The picture of the demo: drawn from what a terminal got, and of the demo as it is."""
+"""The picture of the demo: drawn from the output in a terminal, and up to date."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -26,7 +26,7 @@ def test_letters_keep_their_columns_and_their_colours() -> None:
     assert 'class="green"' in svg
 
 
-def test_it_shows_the_opening_and_the_chosen_parts_only() -> None:
+def test_the_picture_shows_only_the_opening_and_the_chosen_parts() -> None:
     lines = [
         "Hello.",
         "",
@@ -43,7 +43,7 @@ def test_it_shows_the_opening_and_the_chosen_parts_only() -> None:
     assert [line for line in excerpt(lines) if line and "…" not in line] == [PROMPT, "Hello.", "place", *lines[7:]]
 
 
-def test_the_picture_in_the_readme_is_of_the_demo_as_it_is() -> None:
+def test_the_picture_in_the_readme_is_up_to_date() -> None:
     assert f"({PICTURE.relative_to(README.parent)})" in README.read_text(encoding="utf-8")
     shown = texts(PICTURE.read_text(encoding="utf-8"))
     assert f"3. {ACTS[2].title}" in shown, "run `python tools/demo_picture.py`"

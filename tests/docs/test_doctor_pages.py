@@ -1,4 +1,4 @@
-"""The pages on the doctor: the reference is made from the code, and the commands of the how-to run."""
+"""The pages on the doctor: the reference is generated from the code, and the commands of the how-to run."""
 
 import json
 import tempfile
@@ -13,7 +13,7 @@ from tools.findings_page import PAGE, page
 HOW_TO = PAGE.parents[1] / "how-to" / "doctor.md"
 
 
-def test_the_reference_is_what_the_code_says() -> None:
+def test_the_reference_agrees_with_the_code() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `python tools/findings_page.py`"
 
 
@@ -27,7 +27,7 @@ def test_every_diagnosis_is_in_the_list_and_on_the_page_once() -> None:
 
 
 def test_the_commands_of_the_how_to_run(tmp_path: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="cv", dir="/tmp") as runtime:  # short enough for sockets
+    with tempfile.TemporaryDirectory(prefix="cv", dir="/tmp") as runtime:  # a short path for sockets
         done = run_commands(HOW_TO.read_text(encoding="utf-8"), tmp_path, COVEY_RUNTIME_DIR=runtime)
     assert done.code == 0, done
     assert json.loads((tmp_path / "healthy.json").read_text())["healthy"] is True

@@ -1,11 +1,11 @@
-"""The reference of errors says what the code says."""
+"""The errors reference: it agrees with the code."""
 
 from covey.core import errors
 from covey.core.errors import CoveyError
 from tools.errors_page import BRANCHES, PAGE, leaves, page
 
 
-def test_the_page_is_what_the_code_says() -> None:
+def test_the_page_agrees_with_the_code() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `python tools/errors_page.py`"
 
 

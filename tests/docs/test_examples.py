@@ -1,4 +1,4 @@
-"""The examples: each runs as a program of its own, says what it should, and leaves nothing behind."""
+"""The examples: each runs as a separate program, prints the expected output, and leaves nothing behind."""
 
 import re
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.core.directory.roles import matrix
+from covey.core.work.spawning import matrix
 from tests.docs.snippets import Use, snippets
 from tests.surfaces.commands import Folder
 from tests.surfaces.work.desk import marked
@@ -68,7 +68,7 @@ def test_a_process_that_is_left_would_be_found(tmp_path: Path) -> None:
     store = ("--store", f"sqlite:{tmp_path}/covey.db")
     assert Folder(tmp_path).covey("init", *store).code == 0
     with Folder(tmp_path).start("watch", *store) as left:
-        left.line("err")  # it has begun, and is not about to become another program
+        left.line("err")  # the program runs, and does not exec another one
         assert len(marked("HOME", str(tmp_path))) == 1
 
 
@@ -81,8 +81,8 @@ def test_every_pattern_has_its_example_and_is_described() -> None:
 
 
 @pytest.mark.requirement("sessions.docs")
-def test_what_the_page_on_teams_shows_stands_in_the_examples() -> None:
-    """A mark before a block names the example that it comes from; … stands for lines that are left out."""
+def test_the_code_on_the_teams_page_is_in_the_examples() -> None:
+    """A mark before a block names its example; … stands for omitted lines."""
     shown = [(block.what.removeprefix("from "), block.code) for block in snippets(TEAMS) if block.use is Use.NO_RUN]
     assert {name for name, _ in shown} == {f"{name}.py" for name in SAYS}
     for name, code in shown:
@@ -95,7 +95,7 @@ def _unindented(code: str) -> str:
     return re.sub(r"^ +", "", code, flags=re.MULTILINE)
 
 
-def test_what_the_page_says_of_outputs_and_errors_is_true() -> None:
+def test_the_outputs_and_errors_on_the_page_are_correct() -> None:
     text = TEAMS.read_text(encoding="utf-8")
     (printed,) = re.findall(r"^```text\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     assert set(printed.splitlines()) < set(SAYS["fan_out"].splitlines())
@@ -105,7 +105,7 @@ def test_what_the_page_says_of_outputs_and_errors_is_true() -> None:
     assert [code for code in codes if f"| `{code}` |" not in errors] == []
 
 
-def test_the_page_on_teams_has_the_matrix_that_coordinators_are_told() -> None:
+def test_the_page_on_teams_has_the_matrix_of_the_coordinators_role_text() -> None:
     assert f"\n{matrix()}\n" in TEAMS.read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The how-to on handing work over: its commands run, in their order, and end as it says."""
+"""The how-to on delegating work: its commands run, in order, with the documented results."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Links between the pages lead somewhere."""
+"""Links between the pages: each target exists."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ LINK = re.compile(r"\[[^\]]+\]\((?!https?://)(?P<target>[^)#]+)\)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_links_to_is_there(page: Path) -> None:
+def test_every_link_target_of_a_page_exists(page: Path) -> None:
     targets = [match["target"] for match in LINK.finditer(page.read_text(encoding="utf-8"))]
     assert [target for target in targets if not (page.parent / target).exists()] == []
 

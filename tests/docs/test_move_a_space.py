@@ -1,4 +1,4 @@
-"""The pages on moving a space: the commands of the how-to run, and the reference describes what is written."""
+"""The pages on moving a space: the commands of the how-to run, and the reference describes the export format."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def test_the_commands_of_the_how_to_run_in_their_order(tmp_path: Path) -> None:
     assert "did you mean it?" in done.out
     assert done.out.count("nothing was changed") == 2
     assert "space.imported" in done.out
-    assert "did not come with this export" in done.err
+    assert "does not come from this export" in done.err
 
 
 def test_every_kind_of_record_is_in_the_reference_in_its_order() -> None:
@@ -29,7 +29,7 @@ def test_every_kind_of_record_is_in_the_reference_in_its_order() -> None:
     assert f"version {VERSION} of the form" in REFERENCE
 
 
-def test_the_first_line_is_as_the_reference_shows_it(tmp_path: Path) -> None:
+def test_the_first_line_of_an_export_agrees_with_the_reference(tmp_path: Path) -> None:
     (shown,) = re.findall(r"^\{\"format\".*$", REFERENCE, re.MULTILINE)
     assert Folder(tmp_path).covey("init").code == 0
     first = json.loads(Folder(tmp_path).covey("export").out.splitlines()[0])

@@ -1,4 +1,4 @@
-"""The page about NATS: its configurations start servers, and its commands work on them."""
+"""The how-to on NATS: its configurations start servers, and its commands work on them."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ ADDRESSES = re.compile(r"^(listen|http): .*\n", re.MULTILINE)
 
 
 def section(title: str) -> str:
-    """Return what stands under a heading."""
+    """Return the text under a heading."""
     match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.DOTALL | re.MULTILINE)
     assert match is not None
     return match[1]
@@ -37,7 +37,7 @@ def at(server: NatsServer, text: str) -> str:
     return text.replace("127.0.0.1:4222", str(server.address)).replace("http://127.0.0.1:8222", server.monitor)
 
 
-def test_one_node_is_started_and_used_and_the_doctor_is_content(tmp_path: Path) -> None:
+def test_one_node_is_started_and_used_and_the_doctor_finds_nothing(tmp_path: Path) -> None:
     text = section("One node")
     server = started(text, tmp_path)
     try:
@@ -61,7 +61,7 @@ def test_permissions_are_made_and_used(tmp_path: Path) -> None:
     assert (said.code, "it is me" in said.out) == (0, True), said.err
 
 
-def test_a_server_of_three_and_a_secure_one_start(tmp_path: Path) -> None:
+def test_a_server_of_three_and_a_server_with_tls_start(tmp_path: Path) -> None:
     three = configuration(section("Three nodes"))
     for part in ("server_name: n1", "cluster {", "routes:"):
         assert part in three

@@ -1,4 +1,4 @@
-"""The how-to on shared folders: its commands run in their order."""
+"""The how-to on shared folders: its commands run in order."""
 
 from pathlib import Path
 

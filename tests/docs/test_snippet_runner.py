@@ -1,4 +1,4 @@
-"""The runner of snippets, tried on small pages of its own: it must be able to fail."""
+"""The runner of snippets, tested on small pages: it must be able to fail."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def page(tmp_path: Path) -> Path:
 
 
 def run(page: Path, *blocks: str) -> int:
-    """Run a page that has these blocks."""
+    """Run a page with these blocks."""
     page.write_text("# Page\n\n" + "\n".join(f"```python\n{block}\n```\n" for block in blocks), encoding="utf-8")
     return run_page(page, page.parent)
 
@@ -41,7 +41,7 @@ def test_a_false_assertion_fails_at_its_line_of_the_page(page: Path) -> None:
     assert (caught.traceback[-1].path, caught.traceback[-1].lineno + 1) == (page, 9)
 
 
-def test_another_output_than_shown_fails(page: Path) -> None:
+def test_an_output_that_differs_from_the_page_fails(page: Path) -> None:
     run(page, "print('a1b')  # → a…b\nfor n in 1, 2:\n    print(n)\n# → 1\n# → 2")
     for wrong in ("print('a')  # → b", "print('a')", "# → a", "print('a\\nb')  # → a"):
         with pytest.raises(AssertionError, match="the page shows"):

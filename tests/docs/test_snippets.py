@@ -1,4 +1,4 @@
-"""The documentation is true: every Python snippet of every page runs, in order, on the real store."""
+"""The Python snippets of the documentation: every snippet of every page runs, in order, on the real store."""
 
 import sys
 from collections.abc import Generator
@@ -6,15 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.snippets import run_page, snippets
+from tests.docs.snippets import Use, run_page, snippets
 
 ROOT = Path(__file__).parents[2]
-PAGES = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if any(snippets(page))]
+PAGES = [
+    page
+    for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))
+    if any(snippet.use is Use.RUN for snippet in snippets(page))
+]
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    """A working directory far from any space, whose modules can be imported while a page runs."""
+    """A working directory outside any space, whose modules can be imported while a page runs."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("COVEY_STORE", raising=False)
     working = tmp_path / "work"
@@ -29,9 +33,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_snippets_of_a_page_run_and_print_what_the_page_shows(page: Path, folder: Path) -> None:
+def test_the_snippets_of_a_page_run_with_the_documented_output(page: Path, folder: Path) -> None:
     assert run_page(page, folder) > 0
 
 
-def test_the_pages_that_teach_by_snippets_are_among_them() -> None:
-    assert {ROOT / "README.md", ROOT / "docs/quickstart.md", ROOT / "docs/how-to/write-an-adapter.md"} <= set(PAGES)
+def test_the_tutorial_pages_are_among_the_tested_ones() -> None:
+    tutorials = ("README.md", "docs/how-to/use-from-python.md", "docs/how-to/write-an-adapter.md")
+    assert {ROOT / page for page in tutorials} <= set(PAGES)

@@ -1,4 +1,4 @@
-"""The index from modules to tests is that of the code, and every folder of tests is explained."""
+"""The index from modules to tests: it agrees with the code, and every folder of tests is explained."""
 
 from tools.tests_page import PAGE, START, TESTS, written
 

@@ -21,4 +21,4 @@ def test_the_commands_of_the_page_run_and_end_as_it_says(tmp_path: Path) -> None
     ):
         assert said in done.err
     assert "the plan" in done.out
-    assert done.out.index("Nothing has these words.") < done.out.index("the plan")
+    assert done.out.index("No message has these words.") < done.out.index("the plan")

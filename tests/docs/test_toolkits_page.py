@@ -1,4 +1,4 @@
-"""The reference of toolkits says what the tools say, and the commands of the how-to run."""
+"""The toolkits reference: it agrees with the tools, and the commands of the how-to run."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from tools.toolkits_page import FORMS, PAGE, page
 HOW_TO = PAGE.parents[1] / "how-to" / "give-a-model-tools.md"
 
 
-def test_the_page_is_what_the_tools_say() -> None:
+def test_the_page_agrees_with_the_tools() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `python tools/toolkits_page.py`"
 
 
@@ -24,7 +24,7 @@ def test_every_tool_has_its_section() -> None:
             assert f"### {tool.name}" in lines
 
 
-def test_every_form_has_a_word() -> None:
+def test_every_form_of_a_parameter_has_a_word() -> None:
     used = {parameter.form for name in HOMES for tool in toolkit(name).tools for parameter in tool.parameters}
     assert used <= set(FORMS)
 

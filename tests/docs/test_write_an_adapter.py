@@ -1,4 +1,4 @@
-"""The adapter that the how-to writes passes the contract as the how-to runs it."""
+"""The adapter of the how-to: it passes the contract, run as the how-to shows."""
 
 import re
 import tomllib
@@ -18,8 +18,8 @@ CONFTEST = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester) -> pytest.Pytester:
-    """The files of the page, its entry point as an installed distribution has it, and something that runs coroutine
-    tests."""
+    """Return a suite with the files of the page, its entry point as in an installed distribution, and a runner for
+    coroutine tests."""
     pytester.makeconftest(CONFTEST)
     for snippet in snippets(PAGE):
         if snippet.use is Use.FILE:
@@ -34,7 +34,7 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 def outcomes(suite: pytest.Pytester) -> dict[str, int]:
-    """Run the page's tests; return how many passed and how many did not."""
+    """Run the page's tests. Return the numbers of passed and failed tests."""
     return suite.runpytest_subprocess("-o", "pythonpath=.").parseoutcomes()
 
 
@@ -44,7 +44,7 @@ def test_the_adapter_of_the_page_passes_its_contract(suite: pytest.Pytester) -> 
     assert found["passed"] > 13
 
 
-def test_an_adapter_that_forgets_a_sentence_of_the_port_does_not(suite: pytest.Pytester) -> None:
+def test_an_adapter_that_violates_the_port_fails(suite: pytest.Pytester) -> None:
     adapter = suite.path / "squeezed.py"
     check = "        if sha256(content).hexdigest() != digest:\n            raise BlobMissing(digest)\n"
     careless = adapter.read_text(encoding="utf-8").replace("(KeyError, zlib.error)", "KeyError").replace(check, "")

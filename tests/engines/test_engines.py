@@ -1,4 +1,4 @@
-"""The engines that come with Covey: each is found by its scheme and does what it declares."""
+"""The engines of Covey: each is found by its scheme and does as it declares."""
 
 import os
 from collections.abc import Mapping
@@ -7,12 +7,14 @@ from typing import Final
 
 import pytest
 
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.errors import Invalid
 from covey.core.store_url import StoreUrl
 from covey.engines import BUILT_IN, engine_of, folder, memory, nats, parse_store_url, sqlite
 from covey.engines.engine import Engine
 from covey.ports.store import Survives
+
+pytestmark = pytest.mark.requirement("house.engines")
 
 ENGINES: Final[Mapping[str, Engine]] = {
     "memory": memory.ENGINE,
@@ -51,7 +53,7 @@ def test_an_absolute_url_is_parsed_as_itself_and_names_the_same_ledger(text: str
     assert engine.ledger_path(absolute) == engine.ledger_path(url)
 
 
-def test_files_that_a_url_of_a_server_names_are_absolute_too() -> None:
+def test_file_paths_in_the_url_of_a_server_are_made_absolute_too() -> None:
     url = parse_store_url("nats://coder:secret@host/team?cache=here&limit=3")
     absolute = engine_of(url).absolute(url)
     assert absolute.options == {"cache": os.path.abspath("here"), "limit": "3"}  # noqa: PTH100 - a text is compared
@@ -72,9 +74,9 @@ def test_an_unknown_scheme_names_the_known_ones_and_shows_no_login(text: str) ->
         ("sqlite:", "name a file: sqlite:PATH"),
         ("files:?layout=dialogue", "name a folder: files:PATH"),
         ("nats:host/team", "use nats://HOST:PORT/SPACE"),
-        ("memory:?synchronous=full", "known are: none"),
-        ("sqlite:x?synchronous", "known are: synchronous=full|normal"),
-        ("files:x?layout=none", "known are: layout=dialogue|mailbox; synchronous=full|normal"),
+        ("memory:?synchronous=full", "known options are: none"),
+        ("sqlite:x?synchronous", "known options are: synchronous=full|normal"),
+        ("files:x?layout=none", "known options are: layout=dialogue|mailbox; synchronous=full|normal"),
     ],
 )
 def test_a_url_that_its_engine_cannot_use_is_refused_with_advice(text: str, advice: str) -> None:

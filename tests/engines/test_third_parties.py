@@ -1,4 +1,4 @@
-"""Engines of third parties: an entry point makes a scheme, for programs and for the command line."""
+"""Engines of third parties: an entry point adds a scheme, for programs and for the CLI."""
 
 import json
 import os
@@ -12,12 +12,14 @@ from covey.core.errors import Invalid
 from covey.engines import parse_store_url
 from tests.docs.snippets import Use, snippets
 
+pytestmark = pytest.mark.requirement("house.engines")
+
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "write-an-adapter.md"
 LIMIT_S = 30
 
 
 def install(folder: Path, **engines: str) -> None:
-    """Put a distribution with entry points into a folder that is on the path."""
+    """Put a distribution with entry points into a folder on the path."""
     metadata = folder / f"{'_'.join(engines)}-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {metadata.stem}\nVersion: 1.0\n")
@@ -49,7 +51,7 @@ def test_the_command_line_opens_an_installed_engine_by_its_url(folder: Path) -> 
     assert json.loads(done.stdout)["id"]
 
 
-def test_an_unknown_scheme_names_those_of_third_parties_too(folder: Path) -> None:
+def test_the_error_for_an_unknown_scheme_names_those_of_third_parties_too(folder: Path) -> None:
     install(folder, cabinet="cabinet:engine", attic="attic:engine")
     with pytest.raises(Invalid, match="files:PATH, nats://HOST:PORT/SPACE, attic: or cabinet:"):
         parse_store_url("cellar:team")

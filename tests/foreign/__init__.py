@@ -1,1 +1,2 @@
-"""Programs that share a folder with Covey: written from the documents of their projects, importing nothing of it."""
+"""Foreign programs that share a folder with Covey: written from the documents of their projects, without imports of
+Covey."""

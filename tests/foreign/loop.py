@@ -1,9 +1,9 @@
-"""A program of agent loops: the verbs of their document, each with JSON on standard output.
+"""A program of agent loops: the documented verbs, each with JSON on standard output.
 
 loop ROOT send --from A --to B --phase T --round 2 --kind request --subject style --body … --expects-reply
 loop ROOT inbox --agent B --task T · archive ID · thread ID · pending T · commit T · sweep T
-loop ROOT watch      look at every file all the time, until the input ends; then tell what was seen
-loop ROOT busy       send, archive, sweep and log without a pause, until the input ends; then tell what was done
+loop ROOT watch      read every file repeatedly until the input ends; then report
+loop ROOT busy       send, archive, sweep and log without a pause until the input ends; then report
 """
 
 import argparse
@@ -68,7 +68,7 @@ def run(folder: LoopFolder, options: argparse.Namespace) -> Any:
 
 
 def answer(folder: LoopFolder, agent: str) -> list[str]:
-    """Be an agent that reads its inbox all the time: answer and archive what expects it, archive the rest."""
+    """Act as an agent that reads its inbox repeatedly: answer requests that expect it, and archive every message."""
     answered: list[str] = []
     print("ready", flush=True)
     while not has_ended():
@@ -82,7 +82,7 @@ def answer(folder: LoopFolder, agent: str) -> list[str]:
 
 
 def archive_each(folder: LoopFolder) -> int:
-    """Archive each message whose id comes as a line; say whether that was done, or by whom else."""
+    """Archive each message whose id comes as a line. Print `archived`, or the error code."""
     count = 0
     print("ready", flush=True)
     for line in sys.stdin:
@@ -97,7 +97,7 @@ def archive_each(folder: LoopFolder) -> int:
 
 
 def busy(folder: LoopFolder, name: str) -> Any:
-    """Be a lively neighbour: messages between two agents of its own, answered, archived, and swept by tasks."""
+    """Act as a busy neighbour: messages between two agents, answered, archived, and swept by task."""
     choose = random.Random(name)
     done: list[str] = []
     print("ready", flush=True)

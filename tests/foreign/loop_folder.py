@@ -1,4 +1,4 @@
-"""The folder of agent loops as a program of theirs uses it: inboxes, an archive, what tasks left, and a manifest."""
+"""The folder of agent loops, as their programs use it: inboxes, an archive, archives of tasks, and a manifest."""
 
 import json
 import os
@@ -17,7 +17,7 @@ STALE_LOCK_S = 30.0
 
 
 class LoopError(Exception):
-    """What went wrong, with the code of the envelope."""
+    """An error, with the code of the envelope."""
 
     def __init__(self, code: str, **details: Any) -> None:
         super().__init__(code)
@@ -91,7 +91,7 @@ class LoopFolder:
         return message
 
     def thread(self, message_id: str) -> list[Message]:
-        """Return what a message belongs to, each after what it answers."""
+        """Return the thread of a message, each message after the one it answers."""
         known = {message["id"]: message for message in self.everything()}
         first = message_id
         while (before := known[first]["in_reply_to"]) in known:
@@ -106,7 +106,7 @@ class LoopFolder:
         return sorted((m for m in requests if m["phase"] == task), key=lambda m: m["id"])
 
     def commit(self, task: str) -> int:
-        """The commit of a loop: refused while somebody owes an answer, else the task is swept."""
+        """Commit as a loop does: refuse while answers are owed, otherwise sweep the task."""
         if pending := self.pending_replies(task):
             raise LoopError(
                 "loop-commit-precondition-missing",
@@ -153,7 +153,7 @@ class LoopFolder:
 
     @contextmanager
     def _locked(self) -> Generator[None]:
-        """Hold manifest.jsonl.lock, which is made exclusively and has the owner's process id in it."""
+        """Hold manifest.jsonl.lock, which is created exclusively and contains the owner's process id."""
         lock = self.root / "manifest.jsonl.lock"
         ends_at = time.monotonic() + LOCK_LIMIT_S
         while True:
@@ -189,7 +189,7 @@ def _is_stale(lock: Path) -> bool:
 
 
 def _move(path: Path, folder: Path) -> bool:
-    """Move a file; False where another program was faster."""
+    """Move a file. Return False if another program was faster."""
     try:
         path.rename(folder / path.name)
     except FileNotFoundError:
@@ -204,13 +204,13 @@ def _write(path: Path, message: Message) -> None:
 
 
 def _is_whole(message: Message) -> bool:
-    """Tell whether a message has what a loop's schema wants; others are not seen."""
+    """Return whether a message has the fields of the loops' schema. Other messages are ignored."""
     texts = ("id", "from", "to", "phase", "kind", "subject", "created_at")
     return all(isinstance(message.get(name), str) and message[name] for name in texts)
 
 
 def _read(path: Path) -> Message | None:
-    """Return what a file says; None where it has been moved meanwhile."""
+    """Return the content of a file; None if it has been moved meanwhile."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -1,11 +1,11 @@
-"""A program with a mailbox: agents that poll, accept tasks and report, as their document describes them.
+"""A program with a mailbox: agents that poll, accept tasks and report, as documented.
 
 mailbox ROOT register AGENT · beat AGENT · agents · agent AGENT · poll AGENT · processed AGENT FILE
 mailbox ROOT send FROM TO TEXT [TYPE]
-mailbox ROOT coder AGENT          stay: accept each task, work, tell its sender; until the input ends
-mailbox ROOT researcher AGENT TO TEXT   hand a task over, with the conversation it came from, and tell its updates
-mailbox ROOT watch                look at every file all the time, until the input ends; then tell what was seen
-mailbox ROOT busy AGENT           register, beat, send and process without a pause, until the input ends
+mailbox ROOT coder AGENT          stay: accept each task, work, report to its sender; until the input ends
+mailbox ROOT researcher AGENT TO TEXT   delegate a task, with its conversation, and print its updates
+mailbox ROOT watch                read every file repeatedly until the input ends; then report
+mailbox ROOT busy AGENT           register, beat, send and process without a pause until the input ends
 """
 
 import json
@@ -24,7 +24,7 @@ CALLBACK = {"session_id": "feishu:user_123", "channel": "feishu"}
 
 
 class Channel:
-    """One agent that polls its mailbox."""
+    """An agent that polls its mailbox."""
 
     def __init__(self, manager: MailboxManager, agent_id: str, refusal: str = "") -> None:
         self.manager = manager
@@ -35,7 +35,7 @@ class Channel:
         manager.register(agent_id, card_of(agent_id, description=description))
 
     def poll(self) -> list[Json]:
-        """Return what has come, which is processed then, and say that the agent is there."""
+        """Return the new messages, mark them as processed, and send a heartbeat."""
         messages = self.manager.poll(self.agent_id)
         for message in messages:
             self.manager.mark_processed(self.agent_id, message["filename"])
@@ -49,7 +49,7 @@ class Channel:
         return message
 
     def accept(self, task: Json) -> None:
-        """Do a task, and tell each of its states to its sender."""
+        """Do a task, and report each of its states to its sender."""
         card = self.manager.get_agent(self.agent_id) or card_of(self.agent_id)
         deadline = task["task"]["deadline"]
         if "*" not in card["allow_from"] and task["from"] not in card["allow_from"]:
@@ -78,7 +78,7 @@ class Channel:
 
 
 def seconds() -> Iterator[int]:
-    """Go through the seconds since 1970, each once: a name is good for one message a second."""
+    """Yield the seconds since 1970, each once: a file name is unique for one message a second."""
     return count(int(time.time()))
 
 
@@ -96,7 +96,7 @@ def coder(channel: Channel) -> list[Json]:
 
 
 def researcher(channel: Channel, to_id: str, text: str) -> list[Json]:
-    """Hand a task over; return its updates, up to the last."""
+    """Delegate a task. Return its updates, up to the last."""
     at = next(channel.seconds)
     task_id = f"msg_{at}_{channel.agent_id}"
     task = {"id": task_id, "state": "pending", "deadline": None}
@@ -113,7 +113,8 @@ def researcher(channel: Channel, to_id: str, text: str) -> list[Json]:
 
 
 def busy(channel: Channel) -> list[str]:
-    """Be a lively neighbour: mail to itself and to one of Covey's agents, processed, and a registry written anew."""
+    """Act as a busy neighbour: mail to itself and to one of Covey's agents, processed, and a registry that is
+    rewritten."""
     sent: list[str] = []
     print("ready", flush=True)
     while not has_ended(BUSY_PAUSE_S):

@@ -1,6 +1,7 @@
-"""Mailboxes as the program that brought them up uses them: a registry, and a file for each message.
+"""Mailboxes, as the program that introduced them uses them: a registry, and a file for each message.
 
-It has that program's weaknesses, too: the registry is written anew as a whole, without a lock; names are by the second.
+The weaknesses of that program are kept: the registry is rewritten as a whole, without a lock, and file names are unique
+by the second.
 """
 
 import json
@@ -51,7 +52,7 @@ class MailboxManager:
         return path.name
 
     def poll(self, agent_id: str) -> list[Json]:
-        """Return the messages; one that can't be read is fatal, as it was there."""
+        """Return the messages. An unreadable message is fatal, as in the original program."""
         found: list[Json] = []
         for path in (self.root / agent_id / "inbox").glob("*.msg.json"):
             message = json.loads(path.read_text())

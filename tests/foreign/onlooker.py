@@ -1,4 +1,4 @@
-"""An onlooker: reads every file that has the name of a message, all the time, and counts those that are not whole."""
+"""An onlooker: it reads every message file repeatedly, and counts the partial ones."""
 
 import json
 import select
@@ -8,26 +8,29 @@ from pathlib import Path
 from typing import Any
 
 PAUSE_S = 0.001
-"""Between two rounds of whatever a program does: others need the processor too."""
+"""Pause between two rounds of a program, so that others get the processor."""
 BUSY_PAUSE_S = 0.1
-"""The same for one that writes: whoever shares the folder reads all of it, and writes it down."""
+"""Pause between two rounds of a program that writes.
+
+Every program of the folder reads all of its files, and Covey stores them.
+"""
 
 
 def has_ended(pause_s: float = PAUSE_S) -> bool:
-    """Tell whether whoever started this program has closed its input, after a pause."""
+    """Return whether the parent has closed this program's input, after a pause."""
     ready, _, _ = select.select([sys.stdin], [], [], pause_s)
     return bool(ready) and not sys.stdin.readline()
 
 
 def watch(root: Path, patterns: Sequence[str]) -> dict[str, Any]:
-    """Look until the input ends."""
+    """Read the files until the input ends."""
     looks = 0
     whole: dict[Path, tuple[int, int]] = {}
     broken: list[str] = []
     print("ready", flush=True)
     is_last = False
     while not is_last:
-        is_last = has_ended()  # and one more look after that
+        is_last = has_ended()  # followed by one more round
         looks += 1
         for path in (path for pattern in patterns for path in root.glob(pattern)):
             try:

@@ -1,4 +1,4 @@
-"""Foreign programs as a test sees them: started, asked, and gone at the end. This half belongs to the tests."""
+"""Foreign programs in tests: started, called, and ended. This module belongs to the tests."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MAILBOX = "tests.foreign.mailbox"
 
 
 def asked(program: str, root: Path, *words: str) -> Any:
-    """Run a program to its end; return what it answered."""
+    """Run a program to its end. Return its answer."""
     made = subprocess.run(
         [sys.executable, "-m", program, str(root), *words], capture_output=True, cwd=ROOT, timeout=LIMIT_S, check=False
     )
@@ -26,7 +26,7 @@ def asked(program: str, root: Path, *words: str) -> Any:
 
 
 def until(holds: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
-    """Look again and again until something holds."""
+    """Wait until a condition holds."""
     ends_at = time.monotonic() + limit_s
     while not holds():
         assert time.monotonic() < ends_at, "it did not come to that in time"
@@ -34,10 +34,10 @@ def until(holds: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
 
 
 class Neighbour(Child):
-    """A program that stays until it is told to end."""
+    """A program that runs until its input is closed."""
 
     def answer(self) -> Any:
-        """Have it end; return what it tells."""
+        """Let the program end, and return its answer."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         told = self.line()

@@ -1,4 +1,4 @@
-"""The foreign programs do among themselves what their documents say, and know nothing of Covey."""
+"""Tests of the foreign programs: they work together as documented, and do not depend on Covey."""
 
 import ast
 from pathlib import Path
@@ -12,7 +12,7 @@ PROGRAMS = ("loop", "loop_folder", "mailbox", "mailboxes", "onlooker")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_they_import_nothing_of_covey(name: str) -> None:
+def test_the_foreign_programs_import_nothing_of_covey(name: str) -> None:
     tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -25,7 +25,7 @@ def send(root: Path, *words: str) -> Any:
     return asked(LOOP, root, "send", "--phase", "T1", "--round", "1", *words)
 
 
-def test_the_worked_trace_runs_between_two_of_the_loop(tmp_path: Path) -> None:
+def test_the_worked_trace_runs_between_two_loop_programs(tmp_path: Path) -> None:
     request = send(
         tmp_path, "--from", "critic", "--to", "fixer", "--kind", "request", "--subject", "style", "--body", "why?",
         "--expects-reply",
@@ -54,7 +54,7 @@ def test_the_worked_trace_runs_between_two_of_the_loop(tmp_path: Path) -> None:
     assert len(list((tmp_path / "archive" / "by-task" / "T1").iterdir())) == 2
 
 
-def test_the_user_story_runs_between_two_with_mailboxes(tmp_path: Path) -> None:
+def test_the_user_story_runs_between_two_mailbox_programs(tmp_path: Path) -> None:
     with neighbour(MAILBOX, tmp_path, "coder", "coder") as coder:
         with neighbour(MAILBOX, tmp_path, "researcher", "researcher", "coder", "写排序函数") as researcher:
             updates = researcher.line()
@@ -65,7 +65,9 @@ def test_the_user_story_runs_between_two_with_mailboxes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("program", "words"), [(LOOP, ["busy", "n"]), (MAILBOX, ["busy", "n"])])
-def test_the_onlooker_sees_what_a_busy_one_does_and_a_half_file(program: str, words: list[str], tmp_path: Path) -> None:
+def test_the_onlooker_sees_the_files_of_a_busy_program_and_a_partial_file(
+    program: str, words: list[str], tmp_path: Path
+) -> None:
     tmp_path.joinpath("archive").mkdir()
     with neighbour(program, tmp_path, *words) as busy, neighbour(program, tmp_path, "watch") as watcher:
         until(lambda: len(list(tmp_path.glob("**/*.json"))) > 20)

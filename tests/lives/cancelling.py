@@ -1,4 +1,4 @@
-"""Cancel an operation at each place where it suspends, one place after the other, until it comes to its end."""
+"""Cancellation of an operation at each point where it suspends, one point after the other, until it completes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -6,15 +6,18 @@ from functools import partial
 from typing import Any, Literal, cast
 
 When = Literal["early", "late"]
-"""Early: as soon as the operation suspends. Late: when what it waits for has come, and before it hears of it. So a
-commit is cancelled once before its turn and once when it is durable."""
+"""The moment of the cancellation.
+
+Early: as soon as the operation suspends. Late: after the awaited event, and before the operation is resumed. A commit
+is thus cancelled once before its turn and once when it is durable.
+"""
 
 MOST_PLACES = 2000
 LIMIT_S = 60.0
 
 
 class _Cancelling:
-    """Awaits an operation, and cancels the task that it runs in at the `place`th time that it suspends."""
+    """An awaitable that runs an operation, and cancels its task at the `place`th suspension."""
 
     def __init__(self, operation: Coroutine[Any, Any, object], place: int, when: When, again: bool) -> None:
         self._operation = operation
@@ -44,7 +47,7 @@ class _Cancelling:
         assert task is not None
         if self._when == "late" and isinstance(waits_for, asyncio.Future):
             future = cast("asyncio.Future[object]", waits_for)
-            future.add_done_callback(lambda _: self._now(task))  # before the task's own, which wakes it
+            future.add_done_callback(lambda _: self._now(task))  # before the task's own callback, which wakes it
         else:
             self._now(task)
 
@@ -60,9 +63,11 @@ async def cancel_everywhere(
     *,
     again: bool = False,
 ) -> int:
-    """Run the operation again and again, cancelled one place later each time, and `check` after each; return how many
-    places there are. An operation that swallows its cancellation fails. With `again`, the operation is cancelled at
-    each later place too, as anyio's cancel scopes do."""
+    """Run the operation repeatedly, cancelled one suspension later each time, and `check` after each run.
+
+    Return the number of suspensions. Fail if the operation swallows its cancellation. With `again`, the operation is
+    cancelled at each later suspension too, as anyio's cancel scopes do.
+    """
     for place in range(1, MOST_PLACES):
         cancelling = _Cancelling(operation(), place, when, again)
         task = asyncio.ensure_future(_run(cancelling))

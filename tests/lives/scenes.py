@@ -1,4 +1,4 @@
-"""What a member does in a life that is cancelled, and what must hold after it."""
+"""Actions of a member that is cancelled, and the invariants after it."""
 
 import asyncio
 import threading
@@ -9,9 +9,8 @@ from pathlib import Path
 
 import covey
 from covey.core.directory.session import Session
-from covey.core.ids import MessageId, inbox_topic
 from covey.core.ledger.waits import Wait
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, inbox_topic
 from covey.core.work.task import TaskState
 from covey.ports.store import Transaction
 
@@ -22,7 +21,7 @@ Scene = Callable[[covey.Member], Awaitable[None]]
 
 
 async def only_join(_: covey.Member) -> None:
-    """Do nothing besides."""
+    """Do nothing after joining."""
 
 
 async def read_and_write(me: covey.Member) -> None:
@@ -129,7 +128,7 @@ SCENES: dict[str, Scene] = {
 
 
 class World:
-    """A space in which somebody lives on while others are cancelled."""
+    """A space with a lead that stays, while members are cancelled."""
 
     def __init__(self, space: covey.Space, lead: covey.Member) -> None:
         self.space = space
@@ -138,13 +137,13 @@ class World:
         self._tasks: list[covey.Delegated] = []
 
     async def prepare(self, *, with_task: bool = True) -> None:
-        """Send what the next life finds."""
+        """Send the mail and the task for the next life."""
         self._mail.append((await self.lead.send(WORKER, "some mail")).message_id)
         if with_task:
             self._tasks.append(await self.lead.delegate(WORKER, "some work"))
 
     async def check(self) -> None:
-        """No session of the worker is left, and what was accepted for it was seen or waits for its next session."""
+        """Check that no session of the worker is left, and that its mail was seen or waits for its next session."""
         until = time.monotonic() + LIMIT_S
         while left := await self._left():  # children end by themselves
             assert time.monotonic() < until, f"nobody ends these: {left}"
@@ -155,8 +154,8 @@ class World:
             await me.leave()
 
     async def check_again(self, me: covey.Member) -> None:
-        """What was accepted for the worker was seen, or can be had by this session at once."""
-        async with me.turn(task="") as turn:  # takes no tasks
+        """Check that the worker's mail and tasks were seen, or are available to this session at once."""
+        async with me.turn(task="") as turn:  # claims no tasks
             shown = {letter.message_id for letter in turn.pending.letters}
             turn.text()
             turn.responded("response-2")
@@ -169,15 +168,17 @@ class World:
         self._tasks.clear()
 
     async def check_no_waits(self, place: str) -> None:
-        """No wait of the worker is left."""
+        """Check that no wait of the worker is left."""
         until = time.monotonic() + LIMIT_S
         while left := [each for each in await self._left() if isinstance(each, Wait)]:
             assert time.monotonic() < until, f"{place}: {left}"
             await asyncio.sleep(0.002)
 
     async def check_answered(self, me: covey.Member, question: MessageId) -> None:
-        """The answer to a question that was accepted comes to the inbox, unless the ask took it before it was
-        cancelled; then the ticket still has it."""
+        """Check that the answer to an accepted question arrives in the inbox.
+
+        If the ask took the answer before the cancellation, the ticket still has it.
+        """
         try:
             await self.space.receipt(question)
         except covey.NotFound:
@@ -196,7 +197,7 @@ class World:
         return not self.space.url.startswith("memory")
 
     async def _left(self) -> list[Session | Wait]:
-        """Return the worker's sessions that have not ended, and the waits that others would reckon with."""
+        """Return the worker's sessions that have not ended, and its waits."""
 
         async def operation(tx: Transaction) -> list[Session | Wait]:
             sessions = [session for session in await tx.sessions.current() if session.agent == WORKER]
@@ -211,7 +212,7 @@ class World:
             assert message_id in shown or copy.state in ("in_context", "handled"), (message_id, copy)
 
     async def _check_tasks(self, me: covey.Member) -> None:
-        """Each task is finished, or can be taken at once."""
+        """Check that each task is finished, or can be taken at once."""
         while (task := await me.take(timeout=0, start=True)) is not None:
             await task.complete("done")
         for task in self._tasks:
@@ -225,10 +226,10 @@ async def _as_it_is(space: covey.Space) -> AsyncGenerator[covey.Space]:
 
 @asynccontextmanager
 async def world(url: str) -> AsyncGenerator[World]:
-    """Open a space with a lead in it that answers what it is asked."""
+    """Open a space with a lead that answers every question."""
     async with covey.open(url) as space, asyncio.TaskGroup() as group:
         lead = await space.join(LEAD, label="the-lead")
-        await (await space.join(WORKER)).leave()  # so that mail for it is taken
+        await (await space.join(WORKER)).leave()  # so that mail for the worker is accepted
 
         async def answer() -> None:
             async for item in lead.inbox:
@@ -236,7 +237,7 @@ async def world(url: str) -> AsyncGenerator[World]:
                     await item.reply("yes")
 
         await _lengthen_the_log(lead)
-        if not url.startswith("memory:"):  # there nobody else can open it
+        if not url.startswith("memory:"):  # no other process can open a space in memory
             await _ring_somebody(url, lead)
         answering = group.create_task(answer())
         yield World(space, lead)
@@ -244,10 +245,10 @@ async def world(url: str) -> AsyncGenerator[World]:
 
 
 async def _ring_somebody(url: str, lead: covey.Member) -> None:
-    """Let the lead's space ring another one that listens: the socket by which it does so stays, and is no leak."""
+    """Let the lead's space ring another space that listens. The socket for it stays open, and is no leak."""
     async with covey.open(url) as other:
         peer = await other.join("peer")
-        ports = other.services._ports  # pyright: ignore[reportPrivateUsage] # only a listener that is surely there will do
+        ports = other.services._ports  # pyright: ignore[reportPrivateUsage] # the listener must certainly exist
         async with ports.wakeups.listen([inbox_topic(peer.session.inbox)]):
             receipt = await lead.send("peer", "can you hear me?")
         await peer.dismiss(receipt.message_id)
@@ -255,7 +256,7 @@ async def _ring_somebody(url: str, lead: covey.Member) -> None:
 
 
 async def _lengthen_the_log(lead: covey.Member) -> None:
-    """Write so much that what a store begins with its first long log has begun, and is not taken for a leak."""
+    """Write enough that resources which a store opens with its first long log exist, and do not look like a leak."""
     for _ in range(30):
         await lead.send(LEAD, "x" * 100_000)
     for item in await lead.inbox.peek():
@@ -270,8 +271,11 @@ class Resources:
         self._descriptors = _descriptors()
 
     def check(self, where: str, *, open_elsewhere: str = "") -> None:
-        """There are no more than at the beginning, as soon as threads that were told to end have done so. SQLite closes
-        a database that is open elsewhere in the process when that is closed too, and so may keep some of it."""
+        """Check that there are no more threads and descriptors than at the beginning, once ending threads are gone.
+
+        SQLite closes a database that is open elsewhere in the process only when that is closed too, and so may keep
+        some descriptors.
+        """
         until = time.monotonic() + LIMIT_S
         while len(_threads()) > self._threads or self._more(open_elsewhere) > 0:
             assert time.monotonic() < until, (where, _threads(), _descriptors() - self._descriptors)
@@ -283,13 +287,13 @@ class Resources:
 
 
 def _threads() -> list[str]:
-    """Return the names of all threads but those that an event loop keeps for `asyncio.to_thread`."""
+    """Return the names of all threads except those that an event loop keeps for `asyncio.to_thread`."""
     return [thread.name for thread in threading.enumerate() if not thread.name.startswith("asyncio_")]
 
 
 def _descriptors() -> set[tuple[str, str]]:
     found = set[tuple[str, str]]()
     for link in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):  # the one by which they are listed
+        with suppress(FileNotFoundError):  # the descriptor of the listing itself
             found.add((link.name, str(link.readlink())))
     return found

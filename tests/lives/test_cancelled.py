@@ -1,4 +1,4 @@
-"""Lives that are cancelled at each place where they suspend: nothing stays behind, and nothing is lost."""
+"""Lives that are cancelled at each suspension: no resource stays behind, and no mail or task is lost."""
 
 import asyncio
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import covey
-from covey import finishing
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.ids import SystemIds
-from covey.core.ids import MessageId
+from covey.core.names import MessageId
+from covey.runtime import cancellation as finishing
 from tests.lives.cancelling import When, cancel_everywhere
 from tests.lives.scenes import (
     LEAD,
@@ -28,7 +28,7 @@ from tests.lives.scenes import (
 
 
 async def cancelled_lives(url: str, database: Path, scene: Scene, when: When) -> int:
-    """Cancel a whole life, from opening the space to closing it, at each place; return how many there are."""
+    """Cancel a whole life, from opening the space to closing it, at each suspension. Return their number."""
 
     async def life() -> None:
         await around.prepare()
@@ -52,7 +52,9 @@ async def cancelled_lives(url: str, database: Path, scene: Scene, when: When) ->
 @pytest.mark.requirement("trust.cancel")
 @pytest.mark.parametrize("when", ["early", "late"])
 @pytest.mark.parametrize("name", SCENES)
-async def test_a_life_on_sqlite(name: str, when: When, tmp_path: Path) -> None:
+async def test_a_life_on_sqlite_that_is_cancelled_anywhere_leaves_nothing_and_loses_nothing(
+    name: str, when: When, tmp_path: Path
+) -> None:
     database = tmp_path / "covey.db"
     assert await cancelled_lives(f"sqlite:///{database}", database, SCENES[name], when) > 0
 
@@ -61,15 +63,17 @@ async def test_a_life_on_sqlite(name: str, when: When, tmp_path: Path) -> None:
 @pytest.mark.parametrize("when", ["early", "late"])
 @pytest.mark.parametrize("name", ["read_and_write", "take_a_turn", "work"])
 @pytest.mark.parametrize("layout", ["dialogue", "mailbox"])
-async def test_a_life_in_a_shared_folder(layout: str, name: str, when: When, tmp_path: Path) -> None:
+async def test_a_life_in_a_shared_folder_that_is_cancelled_anywhere_leaves_nothing_and_loses_nothing(
+    layout: str, name: str, when: When, tmp_path: Path
+) -> None:
     url = f"files:{tmp_path}/shared?layout={layout}"
     assert await cancelled_lives(url, tmp_path / "shared/.covey/covey.db", SCENES[name], when) > 0
 
 
 @pytest.mark.parametrize("when", ["early", "late"])
 @pytest.mark.parametrize("name", SCENES)
-async def test_a_session_in_memory(name: str, when: When) -> None:
-    """There a space lives and ends with its object: what is cancelled is a session in it."""
+async def test_a_session_in_memory_that_is_cancelled_anywhere_loses_nothing(name: str, when: When) -> None:
+    """A space in memory lives as long as its object, so the test cancels a session in it."""
 
     async def session() -> None:
         await around.prepare()
@@ -89,7 +93,7 @@ async def test_a_session_in_memory(name: str, when: When) -> None:
 @pytest.mark.parametrize("when", ["early", "late"])
 @pytest.mark.parametrize("scene", [take_a_turn, only_offer, only_take, only_take_judged, work])
 @pytest.mark.parametrize("store", ["memory:", "sqlite:///{}/covey.db"])
-async def test_what_a_cancelled_task_took_is_there_for_the_same_session(
+async def test_mail_and_tasks_of_a_cancelled_call_are_available_to_the_same_session(
     store: str, scene: Scene, when: When, tmp_path: Path
 ) -> None:
     async with world(store.format(tmp_path)) as around:
@@ -99,7 +103,8 @@ async def test_what_a_cancelled_task_took_is_there_for_the_same_session(
         async def life() -> None:
             nonlocal is_cancelled
             is_cancelled = True
-            await around.prepare(with_task=scene not in (take_a_turn, only_offer))  # which hand tasks to the model
+            # these scenes show tasks to the model
+            await around.prepare(with_task=scene not in (take_a_turn, only_offer))
             await scene(me)
             is_cancelled = False
 
@@ -116,7 +121,7 @@ def new_id() -> MessageId:
 
 @pytest.mark.parametrize("when", ["early", "late"])
 @pytest.mark.parametrize("store", ["memory:", "sqlite:///{}/covey.db", "files:{}?layout=mailbox"])
-async def test_an_ask_that_is_cancelled_again_and_again_leaves_its_answer_to_the_inbox(
+async def test_an_ask_that_is_cancelled_repeatedly_leaves_its_answer_in_the_inbox(
     store: str, when: When, tmp_path: Path
 ) -> None:
     async with world(store.format(tmp_path)) as around:
@@ -140,10 +145,10 @@ async def test_an_ask_that_is_cancelled_again_and_again_leaves_its_answer_to_the
 
 
 @pytest.mark.parametrize("patience_s", [0.0, 10.0])
-async def test_a_life_that_is_cancelled_twice(
+async def test_a_life_that_is_cancelled_twice_leaves_nothing_and_loses_nothing(
     patience_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second time it does not wait until all is undone; that comes to its end all the same."""
+    """The second cancellation does not wait for the clean-up, which still completes."""
     monkeypatch.setattr(finishing, "PATIENCE_S", patience_s)
     url = f"sqlite:///{tmp_path}/covey.db"
     outside = Resources()

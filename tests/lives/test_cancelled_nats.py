@@ -1,4 +1,4 @@
-"""Lives on NATS that are cancelled at each place where they suspend."""
+"""Lives on NATS that are cancelled at each suspension."""
 
 from pathlib import Path
 
@@ -14,6 +14,8 @@ __all__ = ["place", "server"]
 
 @pytest.mark.parametrize("when", ["early", "late"])
 @pytest.mark.parametrize("name", ["read_and_write", "take_a_turn", "work"])
-async def test_a_life_on_nats(name: str, when: When, place: str, tmp_path: Path) -> None:
+async def test_a_life_on_nats_that_is_cancelled_anywhere_leaves_nothing_and_loses_nothing(
+    name: str, when: When, place: str, tmp_path: Path
+) -> None:
     url = f"nats://{place}?cache={tmp_path}"
     assert await cancelled_lives(url, tmp_path / "covey.db", SCENES[name], when) > 0

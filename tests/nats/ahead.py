@@ -1,4 +1,4 @@
-"""Spaces made ahead: a stream of three nodes needs a while to choose its leader, and tests need many."""
+"""Spaces created ahead: a stream of three nodes needs a while to elect its leader, and tests need many."""
 
 import uuid
 from collections import deque
@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from nats.aio.client import Client
 from nats.js.errors import APIError
 
-from covey.adapters.nats.client.api import NO_SUCH_STREAM, ask
 from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.requests import NO_SUCH_STREAM, ask
 from covey.adapters.nats.client.settings import nats_settings
-from covey.adapters.nats.log.stream import log_config
-from covey.adapters.nats.log.streams import space_configs
+from covey.adapters.nats.log.streams import log_config, space_configs
 from covey.core.formats.nats_names import SpaceName, log_stream
 
 AHEAD = 4
@@ -21,12 +20,12 @@ LIMIT_S = 30.0
 
 
 def new_space() -> SpaceName:
-    """Return the name of a space that is not there yet."""
+    """Return the name of a space that does not exist yet."""
     return SpaceName(uuid.uuid4().hex)
 
 
 class SpacesAhead:
-    """Some spaces with a log and nothing in it."""
+    """Some spaces with an empty log."""
 
     def __init__(self, link: Link, replicas: int) -> None:
         self._link = link
@@ -34,12 +33,12 @@ class SpacesAhead:
         self._made: deque[Future[SpaceName]] = deque(self._begin() for _ in range(AHEAD))
 
     def take(self) -> SpaceName:
-        """Return one that nobody else has."""
+        """Return an unused space."""
         self._made.append(self._begin())
         return self._made.popleft().result(LIMIT_S)
 
     def drop(self, space: SpaceName) -> None:
-        """Let go of it: a stream costs its servers something even when nobody uses it."""
+        """Delete a space: a stream costs its servers resources even when it is unused."""
         self._link.owe(lambda client: _delete(client, space))
 
     def _begin(self) -> Future[SpaceName]:
@@ -70,7 +69,7 @@ async def _delete(client: Client, space: SpaceName) -> None:
 
 @contextmanager
 def spaces_ahead(url: str, replicas: int = 1) -> Generator[SpacesAhead]:
-    """Give spaces on the servers of a URL; so many keep each."""
+    """Provide spaces on the servers of a URL, each with `replicas` replicas."""
     link = Link(nats_settings(f"{url.removeprefix('nats://')}/ahead", {}, {})).share()
     try:
         yield SpacesAhead(link, replicas)

@@ -1,4 +1,4 @@
-"""Certificates for servers of tests: an authority, and what it signed."""
+"""Certificates for test servers: an authority, and certificates that it signed."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -17,20 +17,20 @@ class TlsFiles(NamedTuple):
     ca: Path
     """The authority's certificate."""
     cert: Path
-    """The server's, for the loopback addresses."""
+    """The certificate of the server, for the loopback addresses."""
     key: Path
     client_cert: Path
     client_key: Path
 
     def server(self, *, verify: bool = False) -> dict[str, Any]:
-        """Return the part of a server's configuration."""
+        """Return the TLS section of a server's configuration."""
         return {
             "tls": {"cert_file": str(self.cert), "key_file": str(self.key), "ca_file": str(self.ca), "verify": verify}
         }
 
 
 def tls_files(folder: Path) -> TlsFiles:
-    """Make an authority, a server's certificate and a client's."""
+    """Create an authority, a server certificate and a client certificate."""
     folder.mkdir(parents=True, exist_ok=True)
     authority, name = ec.generate_private_key(ec.SECP256R1()), _name("an authority of tests")
     ca = _sign(authority, name, authority, name, is_authority=True)

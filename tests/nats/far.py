@@ -1,6 +1,6 @@
-"""Two programs for two machines: `bob` answers and works, `ann` writes, asks, hands over, and tells what came of it.
+"""Two programs for two machines: `bob` answers and works; `ann` sends, asks, delegates, and prints the outcomes.
 
-`python -m tests.nats.far ROLE URL`. Both know the URL and each other's name, nothing else.
+`python -m tests.nats.far ROLE URL`. Both know only the URL and each other's name.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ LIMIT_S = 20.0
 
 
 async def bob(url: str) -> None:
-    """Live until the input ends."""
+    """Run until the input ends."""
     async with covey.open(url) as space, asyncio.TaskGroup() as group:
         me = await space.join("bob", card={"description": "lives elsewhere"})
         living = [group.create_task(_read(me)), group.create_task(_work(me))]
@@ -28,7 +28,7 @@ async def bob(url: str) -> None:
 
 
 async def _read(me: covey.Member) -> None:
-    """Answer what is asked; say what else is said."""
+    """Answer requests; print notifications."""
     async for delivery in me.inbox:
         if delivery.message.kind is Kind.REQUEST:
             await delivery.reply(f"{platform.node()}: {delivery.text}?", close=True)

@@ -1,4 +1,4 @@
-"""Publishing to an inbox once there is a stream that keeps it."""
+"""Publishing to an inbox when a stream exists that keeps it."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from nats.errors import NoRespondersError
 
 
 async def until_kept(broker: Client, goal: str, payload: bytes) -> None:
-    """Publish something to an inbox until the stream has it."""
+    """Publish a message to an inbox until the stream has it."""
     while True:
         try:
             acknowledged = await broker.request(f"agent.inbox.{goal}", payload, timeout=1)

@@ -1,8 +1,8 @@
-"""Several machines on one: each with a network, a name, a home and a runtime folder of its own.
+"""Several machines on one: each with a separate network, host name, home and runtime folder.
 
-With network namespaces, which root can make, and others where user namespaces are allowed: a machine reaches the hub,
-where the server is, and nobody else. Elsewhere each has a loopback address of its own for the server, and no wall
-around it. Everything is gone with the process that holds it.
+This uses network namespaces. Root can create them, and other users can if user namespaces are allowed. A machine
+reaches only the hub, where the server runs. Without namespaces, each machine reaches the server at a different loopback
+address, and nothing isolates it. Everything is gone with the process that holds it.
 """
 
 import os
@@ -18,7 +18,7 @@ from tests.nats.servers import jetstream, program
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 30.0
 HOLD = "ip link set lo up && echo ready && exec cat"
-"""What keeps a namespace: it ends with its input."""
+"""Keeps a namespace until its input ends."""
 
 
 class Machine(NamedTuple):
@@ -26,14 +26,14 @@ class Machine(NamedTuple):
     server: str
     """HOST:PORT of the server, as this machine reaches it."""
     inside: Sequence[str]
-    """What a command begins with to run here."""
+    """The prefix of a command that runs it on this machine."""
     env: Mapping[str, str]
 
     def url(self, space: str) -> str:
         return f"nats://{self.server}/{space}"
 
     def start(self, *words: str, **more: str) -> "subprocess.Popen[str]":
-        """Start a program of Python here."""
+        """Start a Python program on this machine."""
         return subprocess.Popen(
             [*self.inside, sys.executable, *words],
             stdin=subprocess.PIPE,
@@ -44,7 +44,7 @@ class Machine(NamedTuple):
         )
 
     def run(self, *words: str, **more: str) -> str:
-        """Run a program of Python here to its good end; return what it printed."""
+        """Run a Python program on this machine. It must succeed. Return its output."""
         with self.start(*words, **more) as process:
             said, _ = process.communicate(timeout=LIMIT_S)
         assert process.returncode == 0, f"{words} ended with {process.returncode}: {said}"
@@ -52,7 +52,7 @@ class Machine(NamedTuple):
 
 
 class Held:
-    """The namespaces of a process that does nothing but hold them."""
+    """The namespaces of a process that only holds them."""
 
     def __init__(self, *words: str) -> None:
         self.process = subprocess.Popen(
@@ -65,7 +65,7 @@ class Held:
 
     @property
     def enter(self) -> Sequence[str]:
-        """What a command begins with to run in there."""
+        """The prefix of a command that runs it in these namespaces."""
         is_own = Path("/proc/self/ns/user").readlink() == Path(f"/proc/{self.process.pid}/ns/user").readlink()
         user = () if is_own else ("-U", "--preserve-credentials")
         return ("nsenter", "-t", str(self.process.pid), "-n", "-u", *user)
@@ -78,12 +78,12 @@ class Held:
 
 
 class NoNamespaces(Exception):
-    """They can't be made here."""
+    """Namespaces can't be created here."""
 
 
 @contextmanager
 def machines(folder: Path, names: Sequence[str]) -> Generator[Sequence[Machine]]:
-    """Give machines with these names that can all reach one server, which is on none of them."""
+    """Provide machines with these names. All of them can reach one server, which runs on none of them."""
     with ExitStack() as stack:
         try:
             found = _apart(folder, names, stack)
@@ -98,7 +98,7 @@ def _apart(folder: Path, names: Sequence[str], stack: ExitStack) -> Sequence[Mac
     stack.callback(hub.close)
     found: list[Machine] = []
     for n, name in enumerate(names, 1):
-        # Below the hub's user namespace, so that the hub may put its end of the cable there.
+        # The namespace is below the hub's user namespace, so that the hub may put its end of the cable there.
         held = Held(*hub.enter, "unshare", "-n", "-u")
         stack.callback(held.close)
         held.run("hostname", name)
@@ -120,7 +120,7 @@ def _beside(folder: Path, names: Sequence[str], stack: ExitStack) -> Sequence[Ma
 
 
 def _environment(folder: Path, name: str) -> Mapping[str, str]:
-    """Return the environment of a machine, where nothing is set that Covey looks at but where its folders are."""
+    """Return the environment of a machine. Of Covey's variables, only those for its folders are set."""
     home = folder / name
     home.mkdir(parents=True)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("COVEY_", "XDG_"))}
@@ -128,7 +128,7 @@ def _environment(folder: Path, name: str) -> Mapping[str, str]:
 
 
 def _serve(folder: Path, listen: str, inside: Sequence[str], stack: ExitStack) -> int:
-    """Start a server; return its port once it is ready."""
+    """Start a server. Return its port when it is ready."""
     home = folder / "server"
     home.mkdir()
     store = jetstream(home)["jetstream"]
@@ -143,7 +143,7 @@ def _serve(folder: Path, listen: str, inside: Sequence[str], stack: ExitStack) -
         if "Listening for client connections on" in line:
             port = int(line.rpartition(":")[2])
         if "Server is ready" in line:
-            # Nobody reads on: it hardly writes, and a pipe has room for much more.
+            # The pipe is not read any further: the server writes little, and a pipe has much more room.
             stack.callback(process.stderr.close)
             return port
     raise AssertionError("the server did not start")

@@ -1,7 +1,7 @@
-"""A cluster whose nodes can lose each other and keep their clients: each in a network namespace of its own.
+"""A cluster whose nodes can lose each other and keep their clients: each is in a separate network namespace.
 
-For a program that is alone in a network namespace (`in_a_network_of_its_own`): it is the hub through which the nodes
-reach each other, and where the clients are.
+For a program that is alone in a network namespace (`in_a_network_of_its_own`). The program is the hub through which the
+nodes reach each other, and the clients run there.
 """
 
 import os
@@ -36,7 +36,7 @@ class Node(NatsServer):
         return Address(host, PORT), Address(host, 8222)
 
     def lose_the_others(self) -> None:
-        """Be cut off from the other nodes; clients still get through."""
+        """Cut this node off from the other nodes; clients can still connect."""
         self._route("add")
 
     def find_the_others(self) -> None:
@@ -50,7 +50,7 @@ class Node(NatsServer):
 
 @contextmanager
 def three_nodes_apart(folder: Path) -> Generator[Cluster]:
-    """Give a cluster of three whose nodes can be cut off from each other. This process has to be alone in a network."""
+    """Provide a cluster of three nodes that can be cut off from each other. This process must be alone in a network."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
     with ExitStack() as stack:
@@ -74,7 +74,7 @@ def three_nodes_apart(folder: Path) -> Generator[Cluster]:
 
 
 def in_a_network_of_its_own(*words: str, limit_s: float) -> None:
-    """Run a program of Python alone in a network, and fail where it fails; NoNamespaces where it can't be made."""
+    """Run a Python program alone in a network; it must succeed. Raise NoNamespaces if no network can be created."""
     prefix = ["unshare", "-U", "-r", "-n"]
     try:
         probe = subprocess.run([*prefix, "true"], capture_output=True, text=True, check=False)

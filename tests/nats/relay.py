@@ -1,4 +1,4 @@
-"""A relay: a way to a server that can fall silent, as a network does which loses everything and closes nothing."""
+"""A relay to a server that can fall silent, like a network that loses all packets and closes no connection."""
 
 import socket
 from collections.abc import Generator
@@ -13,7 +13,7 @@ LIMIT_S: Final = 30.0
 
 
 class Relay:
-    """Takes what comes at its address to another, and back, unless it is silent."""
+    """Forwards the traffic at its address to another address, in both directions, unless it is silent."""
 
     def __init__(self, to: Address) -> None:
         self._to = to
@@ -24,20 +24,20 @@ class Relay:
         self._is_closed = False
         self._sockets: list[socket.socket] = []
         self.sent = b""
-        """What clients have sent this way."""
+        """The bytes that clients have sent."""
         self._threads = [Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
 
     def fall_silent(self) -> None:
-        """From now on take nothing anywhere, until `speak`; new connections are let in and hear nothing."""
+        """Forward nothing until `speak`. New connections are accepted and hear nothing."""
         self._become(is_silent=True)
 
     def speak(self) -> None:
-        """Go on, also with what was kept."""
+        """Forward again, including the traffic that was held back."""
         self._become(is_silent=False)
 
     def say(self, content: bytes) -> None:
-        """Let all who came this way hear something as if it were from the server."""
+        """Send bytes to all clients as if they came from the server."""
         for near in self._sockets[::2]:
             with suppress(OSError):
                 near.sendall(content)
@@ -83,7 +83,7 @@ class Relay:
 
 @contextmanager
 def relay(to: Address) -> Generator[Relay]:
-    """Give a relay to an address."""
+    """Provide a relay to an address."""
     made = Relay(to)
     try:
         yield made

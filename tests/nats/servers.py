@@ -1,6 +1,6 @@
 """Real nats-server processes: one node or three, with permissions or TLS, on free loopback ports.
 
-Each waits until its server can be used, and is stopped by its process id.
+Each start waits until the server can be used. A server is stopped by its process id.
 """
 
 import errno
@@ -23,16 +23,19 @@ LIMIT_S = 30.0
 PAUSE_S = 0.02
 PORTS = (10_000, 32_000)
 LOOPBACK = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
-"""The machines of a cluster, as far as one machine can have several."""
+"""The addresses of a cluster's nodes, as far as one machine can have several."""
 LANES = 16
-"""Test workers run side by side, and between choosing a port and listening on it another one could choose the same:
-each takes only those of its own lane."""
+"""Number of port lanes.
+
+Test workers run concurrently, and another worker could choose a port before it is in use. So each worker chooses only
+ports of its own lane.
+"""
 LANE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % LANES
 _given: set[int] = set()
 
 
 def program() -> str:
-    """Return the server's program, which comes with the development dependencies."""
+    """Return the path of the server program, which comes with the development dependencies."""
     beside = Path(sys.executable).parent / "nats-server"
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     assert found is not None, "nats-server is missing: make setup"
@@ -48,9 +51,10 @@ class Address(NamedTuple):
 
 
 def free_address(host: str = LOOPBACK[0]) -> Address:
-    """Return an address where nobody listens; on the first loopback address where there is no other.
+    """Return an address without a listener; on the first loopback address if the host has no other.
 
-    Below the ports that connections get by themselves: one of these could take a node's place while it is down.
+    The port is below the ephemeral range: a connection with an ephemeral port could take the port of a node that is
+    down.
     """
     while True:
         port = randrange(*PORTS, LANES) + LANE
@@ -67,7 +71,7 @@ def free_address(host: str = LOOPBACK[0]) -> Address:
 
 
 class NatsServer:
-    """One node. It keeps its addresses and its store when it is started again."""
+    """One node. It keeps its addresses and its store across restarts."""
 
     def __init__(self, folder: Path, config: Mapping[str, Any], host: str = LOOPBACK[0], include: str = "") -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,15 +105,15 @@ class NatsServer:
         return (self.folder / "log").read_text()
 
     def choose_addresses(self) -> tuple[Address, Address]:
-        """Return where clients find it, and where its monitor is."""
+        """Return the address for clients, and that of the monitor."""
         return free_address(self._host), free_address(self._host)
 
     def command(self) -> list[str]:
-        """Return what starts it."""
+        """Return the command that starts the server."""
         return [program(), "-c", str(self._config)]
 
     def configure(self, config: Mapping[str, Any]) -> None:
-        """Write its configuration, for the next start."""
+        """Write the configuration for the next start."""
         lines = {"listen": str(self.address), "http": str(self._monitor), **config}
         text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in lines.items())
         if self._include:
@@ -118,18 +122,18 @@ class NatsServer:
         self._config.write_text(text)
 
     def start(self) -> None:
-        """Start it, and return when it listens."""
+        """Start the server, and return when it listens."""
         assert self._process is None, "the server is running"
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.until("/healthz?js-enabled-only=true", lambda status, _: status in (200, 400))
 
     def until_healthy(self) -> None:
-        """Return when it has caught up with its cluster."""
+        """Return when the node has caught up with its cluster."""
         self.until("/healthz", lambda status, _: status == 200)
 
     def until(self, path: str, holds: Callable[[int, Any], bool]) -> Any:
-        """Ask its monitor until the answer's status and content are as wanted."""
+        """Query the monitor until `holds` is true for the status and content of the answer. Return the content."""
         end = time.monotonic() + LIMIT_S
         while True:
             try:
@@ -144,7 +148,7 @@ class NatsServer:
             time.sleep(PAUSE_S)
 
     def ask(self, path: str) -> tuple[int, Any]:
-        """Return what its monitor answers."""
+        """Return the monitor's answer: status and content."""
         connection = http.client.HTTPConnection(self._monitor.host, self._monitor.port, timeout=5)
         try:
             connection.request("GET", path)
@@ -154,15 +158,15 @@ class NatsServer:
             connection.close()
 
     def reload(self) -> None:
-        """Let it read its configuration again."""
+        """Let the server read its configuration again."""
         os.kill(self.pid, signal.SIGHUP)
 
     def stop(self) -> None:
-        """End it in order, and return when it is gone."""
+        """Stop the server in order, and return when it is gone."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill it, and return when it is gone."""
+        """Kill the server, and return when it is gone."""
         self._end(signal.SIGKILL)
 
     def restart(self) -> None:
@@ -170,12 +174,12 @@ class NatsServer:
         self.start()
 
     def cut_off(self) -> None:
-        """Stop its process: to the others and to its clients it looks as if its network were gone."""
+        """Suspend the process: for the other nodes and its clients, this looks like a lost network."""
         os.kill(self.pid, signal.SIGSTOP)
-        os.waitid(os.P_PID, self.pid, os.WSTOPPED)  # before that it may still answer
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED)  # until then it may still answer
 
     def rejoin(self) -> None:
-        """Let it go on."""
+        """Resume the process."""
         os.kill(self.pid, signal.SIGCONT)
 
     def _end(self, how: signal.Signals) -> None:
@@ -201,7 +205,7 @@ def jetstream(folder: Path, **settings: Any) -> dict[str, Any]:
 def one_node(
     folder: Path, config: Mapping[str, Any] | None = None, *, include: str = "", **settings: Any
 ) -> Generator[NatsServer]:
-    """Give a server alone. `config` is added to its configuration, `settings` to that of JetStream."""
+    """Provide a single server. `config` is added to its configuration, `settings` to that of JetStream."""
     server = NatsServer(folder, {**jetstream(folder, **settings), **(config or {})}, include=include)
     try:
         server.start()
@@ -211,18 +215,18 @@ def one_node(
 
 
 class Cluster:
-    """Three nodes that know each other, each on a loopback address of its own."""
+    """Three nodes that know each other, each on a different loopback address."""
 
     def __init__(self, nodes: Sequence[NatsServer]) -> None:
         self.nodes = nodes
 
     @property
     def url(self) -> str:
-        """All nodes, as a store URL lists them."""
+        """The URL with all nodes, in the form of a store URL."""
         return "nats://" + ",".join(str(node.address) for node in self.nodes)
 
     def start(self) -> None:
-        """Start all, and return when they have a leader and have caught up."""
+        """Start all nodes, and return when they have a leader and have caught up."""
         for node in self.nodes:
             node.start()
         self.until_led()
@@ -230,7 +234,7 @@ class Cluster:
             node.until_healthy()
 
     def until_led(self) -> NatsServer:
-        """Return the node that leads the cluster, once there is one."""
+        """Wait until the cluster has a leader, and return that node."""
         alive = next(node for node in self.nodes if node.is_running)
         jsz = alive.until("/jsz", lambda status, found: status == 200 and bool(found["meta_cluster"].get("leader")))
         return self.named(jsz["meta_cluster"]["leader"])
@@ -239,7 +243,7 @@ class Cluster:
         return self.nodes[int(name[1:])]
 
     def leader_of(self, stream: str) -> NatsServer:
-        """Return the node that leads a stream, once there is one."""
+        """Wait until a stream has a leader, and return that node."""
         alive = next(node for node in self.nodes if node.is_running)
         found: Any = alive.until("/jsz?streams=true&accounts=true", lambda _, jsz: leader_in(jsz, stream) is not None)
         return self.named(leader_in(found, stream) or "")
@@ -250,7 +254,7 @@ class Cluster:
 
 
 def leader_in(jsz: Any, stream: str) -> str | None:
-    """Return who leads a stream, from what a monitor says."""
+    """Return the leader of a stream, from a monitor's answer."""
     for account in jsz.get("account_details") or ():
         for detail in account.get("stream_detail") or ():
             if detail["name"] == stream:
@@ -262,7 +266,7 @@ def leader_in(jsz: Any, stream: str) -> str | None:
 def three_nodes(
     folder: Path, config: Mapping[str, Any] | None = None, *, include: str = "", **settings: Any
 ) -> Generator[Cluster]:
-    """Give a cluster of three."""
+    """Provide a cluster of three nodes."""
     routes = [free_address(host) for host in LOOPBACK]
     nodes: list[NatsServer] = []
     for n, route in enumerate(routes):

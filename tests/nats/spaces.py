@@ -1,11 +1,10 @@
-"""What lives on a NATS server, opened by a place and a folder; worker processes open it in the same way."""
+"""Objects on a NATS server, opened by a place and a folder. Worker processes open them in the same way."""
 
 from hashlib import sha256
 
 from covey.adapters.nats.client.link import Link
 from covey.adapters.nats.client.settings import NatsSettings, nats_settings
-from covey.adapters.nats.leases import LEASE_S, Leases
-from covey.adapters.nats.liveness import NatsLiveness
+from covey.adapters.nats.leases import LEASE_S, Leases, NatsLiveness
 from covey.adapters.system.liveness import SystemLiveness
 
 
@@ -18,7 +17,7 @@ def link_to(place: str) -> Link:
 
 
 class OpenedLiveness(NatsLiveness):
-    """Liveness with a link of its own. A folder stands for a machine."""
+    """Liveness with a separate link. A folder stands for a machine."""
 
     def __init__(self, place: str, folder: str, lease_s: str = str(LEASE_S), *, waits: bool = True) -> None:
         self.link = link_to(place)
@@ -33,5 +32,5 @@ class OpenedLiveness(NatsLiveness):
 
 
 def open_liveness(argument: str) -> OpenedLiveness:
-    """Open liveness by `PLACE FOLDER [SECONDS OF A LEASE]`."""
+    """Open liveness by `PLACE FOLDER [LEASE_SECONDS]`."""
     return OpenedLiveness(*argument.split(" "))

@@ -1,4 +1,4 @@
-"""Contents on the object store of a NATS server, beyond their contract: other machines, files, forgeries."""
+"""Blobs in the object store of a NATS server, beyond their contract: other machines, files, forgeries."""
 
 import asyncio
 import base64
@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from covey.adapters.blobfiles.blobs import BlobFiles
 from covey.adapters.nats.blobs import NatsBlobs
 from covey.adapters.nats.client.link import Link
 from covey.adapters.nats.leases import Leases
-from covey.adapters.nats.log.bulk import CHUNK, Bulk
-from covey.core.drive import finish
+from covey.adapters.nats.log.object_store import CHUNK, ObjectStore
+from covey.adapters.system.blobs import BlobFiles
+from covey.core.coroutine import finish
 from covey.core.formats.nats_names import bulk_bucket
 from tests.nats.spaces import link_to
 from tests.nats.stored import age
@@ -38,7 +38,9 @@ def blobs(link: Link, tmp_path: Path) -> Generator[NatsBlobs]:
         yield NatsBlobs(link, leases, BlobFiles(str(tmp_path)))
 
 
-async def test_another_machine_gets_what_was_put_on_this_one(place: str, blobs: NatsBlobs, tmp_path: Path) -> None:
+async def test_another_machine_gets_a_blob_that_was_put_on_this_one(
+    place: str, blobs: NatsBlobs, tmp_path: Path
+) -> None:
     digest = await blobs.put(b"from here" * 100_000)
     link = link_to(place)
     other = opened(link, tmp_path / "there")
@@ -48,12 +50,12 @@ async def test_another_machine_gets_what_was_put_on_this_one(place: str, blobs: 
     assert await other.get(digest) == b"from here" * 100_000, "its own copy needs no server"
 
 
-def test_a_content_is_put_and_got_as_a_file(link: Link, tmp_path: Path) -> None:
+def test_a_blob_is_put_and_fetched_as_a_file(link: Link, tmp_path: Path) -> None:
     content = bytes(range(256)) * (CHUNK // 256 * 100 + 1)
     (tmp_path / "in").write_bytes(content)
 
     async def both(client: Client) -> bool:
-        bulk = Bulk(client, link.settings)
+        bulk = ObjectStore(client, link.settings)
         await bulk.make()
         await bulk.put_file("snapshot/1", str(tmp_path / "in"))
         await bulk.put_file("snapshot/1", str(tmp_path / "in"))
@@ -63,9 +65,9 @@ def test_a_content_is_put_and_got_as_a_file(link: Link, tmp_path: Path) -> None:
     assert (tmp_path / "out").read_bytes() == content
 
 
-def test_what_the_server_copied_from_another_stream_is_not_there(link: Link) -> None:
+def test_an_object_that_the_server_copied_from_another_stream_is_ignored(link: Link) -> None:
     async def forge(client: Client) -> bytes | None:
-        bulk, other = Bulk(client, link.settings), Bulk(client, link.settings, "other")
+        bulk, other = ObjectStore(client, link.settings), ObjectStore(client, link.settings, "other")
         await bulk.make()
         await other.make()
         await other.put("snapshot", b"forged")
@@ -81,7 +83,7 @@ def test_what_the_server_copied_from_another_stream_is_not_there(link: Link) -> 
     assert link.call(forge, 30) is None
 
 
-def test_nothing_is_removed_while_another_machine_holds(
+def test_no_blob_is_removed_while_another_machine_holds(
     place: str, link: Link, blobs: NatsBlobs, tmp_path: Path
 ) -> None:
     digest = finish(blobs.put(b"held elsewhere"))
@@ -94,7 +96,7 @@ def test_nothing_is_removed_while_another_machine_holds(
     there.release()
 
 
-async def test_many_put_the_same_at_once(link: Link, blobs: NatsBlobs) -> None:
+async def test_many_tasks_can_put_the_same_blobs_at_once(link: Link, blobs: NatsBlobs) -> None:
     def put(n: int) -> str:
         return finish(blobs.put(b"x" * 300_000 if n % 2 else b"y"))
 

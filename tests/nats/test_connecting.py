@@ -1,4 +1,4 @@
-"""Connecting to real servers: what works, and what each failure says."""
+"""Connecting to real servers: successful connections, and the error of each failure."""
 
 import asyncio
 import socket
@@ -13,12 +13,10 @@ from nats.aio.client import Client
 from nats.errors import Error
 from nats.js.errors import APIError
 
-from covey.adapters.nats.client.account import MAX_APART_S, Account, account_of
-from covey.adapters.nats.client.api import ask, publish
-from covey.adapters.nats.client.connecting import connected
-from covey.adapters.nats.client.faults import explained
-from covey.adapters.nats.client.keys import new_key
-from covey.adapters.nats.client.settings import NatsSettings, nats_settings
+from covey.adapters.nats.client.connection import MAX_APART_S, Account, account_of, connect
+from covey.adapters.nats.client.errors import explained
+from covey.adapters.nats.client.requests import ask, publish
+from covey.adapters.nats.client.settings import NatsSettings, nats_settings, new_key
 from covey.core.errors import (
     ClocksApart,
     CoveyError,
@@ -40,8 +38,8 @@ def settings_of(server: NatsServer, login: str = "", *, is_tls: bool = False, **
 
 
 async def visit(settings: NatsSettings) -> Account:
-    """Connect, ask who one is, and leave."""
-    client = await connected(settings)
+    """Connect, query the account, and close."""
+    client = await connect(settings)
     try:
         return await account_of(client, settings)
     finally:
@@ -49,7 +47,7 @@ async def visit(settings: NatsSettings) -> Account:
 
 
 async def failure(settings: NatsSettings) -> CoveyError:
-    """Return the error of a visit; it has to show no secret and to say what to do."""
+    """Return the error of a visit. It must contain no secret, and must give advice."""
     with pytest.raises(CoveyError) as error:
         await visit(settings)
     assert PASSWORD not in f"{error.value} {error.value.details}"
@@ -57,7 +55,7 @@ async def failure(settings: NatsSettings) -> CoveyError:
     return error.value
 
 
-async def test_one_node_lets_anyone_in(tmp_path: Path) -> None:
+async def test_one_node_without_users_accepts_any_client(tmp_path: Path) -> None:
     with one_node(tmp_path) as server:
         account = await visit(settings_of(server))
     assert account.principal == "_"
@@ -65,12 +63,12 @@ async def test_one_node_lets_anyone_in(tmp_path: Path) -> None:
     assert account.max_payload == 1024 * 1024
 
 
-async def test_where_nobody_listens_no_server_answers() -> None:
+async def test_an_address_without_a_listener_is_unreachable() -> None:
     settings = nats_settings(f"me:{PASSWORD}@{free_address()}/team", {"limit": "5"}, {})
     assert isinstance(await failure(settings), NatsUnreachable)
 
 
-async def test_a_server_that_says_nothing_is_unreachable_at_the_limit() -> None:
+async def test_a_silent_server_is_unreachable_after_the_limit() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host, port = silent.getsockname()
         error = await failure(nats_settings(f"{host}:{port}/team", {"limit": "0.5"}, {}))
@@ -83,7 +81,7 @@ async def test_the_other_servers_of_a_url_are_tried(tmp_path: Path) -> None:
         assert (await visit(settings)).principal == "_"
 
 
-async def test_a_server_without_jetstream_is_named_as_such(tmp_path: Path) -> None:
+async def test_a_server_without_jetstream_is_reported(tmp_path: Path) -> None:
     server = NatsServer(tmp_path, {})
     try:
         server.start()
@@ -97,7 +95,7 @@ TOKEN = {"authorization": {"token": PASSWORD}}
 
 
 @pytest.mark.parametrize(("config", "login"), [(USERS, f"me:{PASSWORD}@"), (TOKEN, f"{PASSWORD}@")])
-async def test_the_right_credentials_are_taken_and_others_refused(
+async def test_correct_credentials_are_accepted_and_others_refused(
     tmp_path: Path, config: Mapping[str, object], login: str
 ) -> None:
     with one_node(tmp_path, config) as server:
@@ -106,7 +104,7 @@ async def test_the_right_credentials_are_taken_and_others_refused(
             assert isinstance(await failure(settings_of(server, wrong)), NatsRefused)
 
 
-async def test_a_key_that_the_server_knows_is_taken_and_others_refused(tmp_path: Path) -> None:
+async def test_a_known_key_is_accepted_and_others_refused(tmp_path: Path) -> None:
     key, other = new_key(), new_key()
     (tmp_path / "key").write_text(key.seed)
     (tmp_path / "other").write_text(other.seed)
@@ -117,14 +115,14 @@ async def test_a_key_that_the_server_knows_is_taken_and_others_refused(tmp_path:
     assert other.seed not in f"{refused} {refused.details}"
 
 
-async def test_a_secure_server_is_reached_with_its_authority_and_not_without(tmp_path: Path) -> None:
+async def test_a_tls_server_is_reached_with_its_authority_and_not_without(tmp_path: Path) -> None:
     files = tls_files(tmp_path / "tls")
     with one_node(tmp_path, files.server()) as server:
         await visit(settings_of(server, is_tls=True, tls_ca=str(files.ca)))
         assert isinstance(await failure(settings_of(server, is_tls=True)), NatsUntrusted)
 
 
-def test_a_command_over_a_secure_connection_says_nothing_but_what_it_is_asked(tmp_path: Path) -> None:
+def test_a_command_over_tls_prints_only_its_result(tmp_path: Path) -> None:
     files = tls_files(tmp_path / "tls")
     with one_node(tmp_path / "server", files.server()) as server:
         url = f"tls://{server.address}/team?tls_ca={files.ca}&cache={tmp_path / 'cache'}"
@@ -135,7 +133,7 @@ def test_a_command_over_a_secure_connection_says_nothing_but_what_it_is_asked(tm
     assert done.stderr == ""
 
 
-async def test_a_server_may_want_the_certificate_of_its_client(tmp_path: Path) -> None:
+async def test_a_server_may_require_the_certificate_of_its_client(tmp_path: Path) -> None:
     files = tls_files(tmp_path / "tls")
     with one_node(tmp_path, files.server(verify=True)) as server:
         await visit(
@@ -145,14 +143,14 @@ async def test_a_server_may_want_the_certificate_of_its_client(tmp_path: Path) -
     assert isinstance(error, NatsUntrusted | NatsUnreachable)
 
 
-async def test_a_password_is_not_given_away_in_plain_text_where_tls_was_asked_for(tmp_path: Path) -> None:
+async def test_a_password_is_not_sent_in_plain_text_if_tls_was_requested(tmp_path: Path) -> None:
     with one_node(tmp_path, {**USERS, "trace": True, "debug": True}) as server:
         error = await failure(settings_of(server, f"me:{PASSWORD}@", is_tls=True))
         assert "CONNECT" not in server.log
     assert isinstance(error, NatsUntrusted)
 
 
-async def test_a_server_with_small_messages_is_refused(tmp_path: Path) -> None:
+async def test_a_server_with_a_small_message_limit_is_refused(tmp_path: Path) -> None:
     with one_node(tmp_path, {"max_payload": 65536}) as server:
         error = await failure(settings_of(server))
     assert isinstance(error, NatsPayloadSmall)
@@ -160,10 +158,10 @@ async def test_a_server_with_small_messages_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("apart_s", [-MAX_APART_S - 5, MAX_APART_S + 5])
-async def test_clocks_that_are_apart_are_an_error(tmp_path: Path, apart_s: float) -> None:
+async def test_clocks_that_differ_too_much_are_an_error(tmp_path: Path, apart_s: float) -> None:
     with one_node(tmp_path) as server:
         settings = settings_of(server)
-        client = await connected(settings)
+        client = await connect(settings)
         with pytest.raises(ClocksApart) as error:
             await account_of(client, settings, lambda: datetime.now(UTC) + timedelta(seconds=apart_s))
         await client.close()
@@ -179,10 +177,10 @@ async def fill(client: Client) -> None:
         await publish(client, "room", b"x" * 200_000, None, 5)
 
 
-async def test_too_little_storage_says_so(tmp_path: Path) -> None:
+async def test_too_little_storage_is_reported(tmp_path: Path) -> None:
     with one_node(tmp_path, max_file_store=1 << 20) as server:
         settings = settings_of(server)
-        client = await connected(settings)
+        client = await connect(settings)
         await make_stream(client, "room")
         with pytest.raises(APIError) as error:
             await fill(client)
@@ -193,7 +191,7 @@ async def test_too_little_storage_says_so(tmp_path: Path) -> None:
 async def test_more_replicas_than_servers_are_invalid(tmp_path: Path) -> None:
     with one_node(tmp_path) as server:
         settings = settings_of(server, replicas="3")
-        client = await connected(settings)
+        client = await connect(settings)
         with pytest.raises(APIError) as error:
             await make_stream(client, "r", 3)
         await client.close()
@@ -202,14 +200,14 @@ async def test_more_replicas_than_servers_are_invalid(tmp_path: Path) -> None:
     assert found.details["what"] == "replicas"
 
 
-async def test_a_connection_comes_back_after_its_server(tmp_path: Path) -> None:
+async def test_a_connection_is_restored_after_its_server_restarts(tmp_path: Path) -> None:
     back = asyncio.Event()
 
     async def reconnected() -> None:
         back.set()
 
     with one_node(tmp_path) as server:
-        client: Client = await connected(settings_of(server), reconnected_cb=reconnected)
+        client: Client = await connect(settings_of(server), reconnected_cb=reconnected)
         server.kill()
         server.start()
         await asyncio.wait_for(back.wait(), 10)
@@ -218,7 +216,7 @@ async def test_a_connection_comes_back_after_its_server(tmp_path: Path) -> None:
 
 
 async def insisted(client: Client, content: bytes) -> int:
-    """Publish to the stream "three", once, and again where nobody answers; return where it stands."""
+    """Publish to the stream "three" once, with retries if no answer arrives. Return the sequence number."""
     async with asyncio.timeout(30):
         while True:
             try:
@@ -227,12 +225,12 @@ async def insisted(client: Client, content: bytes) -> int:
                 await asyncio.sleep(0.1)
 
 
-async def test_three_nodes_are_one_server_that_outlives_its_leader(tmp_path: Path) -> None:
+async def test_three_nodes_survive_the_loss_of_their_leader(tmp_path: Path) -> None:
     with three_nodes(tmp_path) as cluster:
         settings = nats_settings(f"{cluster.url.removeprefix('nats://')}/team", {}, {})
-        client = await connected(settings)
+        client = await connect(settings)
         await make_stream(client, "three", 3)
-        first = await insisted(client, b"1")  # not every node may know of the stream yet
+        first = await insisted(client, b"1")  # not every node may know the stream yet
         cluster.leader_of("three").kill()
         assert await insisted(client, b"2") == first + 1
         await client.close()

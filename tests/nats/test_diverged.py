@@ -1,4 +1,4 @@
-"""A log that was lost, or restored from an older copy: what a user is told, and that it works when it is done."""
+"""A log that was lost, or restored from an older copy: the error for the user, and that its advice works."""
 
 import shutil
 from collections.abc import Callable
@@ -25,22 +25,22 @@ async def count(url: StoreUrl, times: int) -> None:
 
 
 def lose(server: NatsServer) -> None:
-    """Let the server forget everything."""
+    """Delete all data of the server."""
     server.stop()
     shutil.rmtree(server.folder / "store")
     server.start()
 
 
 def restore(server: NatsServer) -> None:
-    """Let the server have what it had when it was kept."""
+    """Restore the kept data of the server."""
     server.stop()
     shutil.rmtree(server.folder / "store")
     shutil.move(server.folder / "kept", server.folder / "store")
     server.start()
 
 
-@pytest.mark.parametrize(("happens", "reason", "left"), [(lose, "not there any more", 0), (restore, "up to 3", 2)])
-async def test_a_log_that_has_less_than_a_replica_says_at_once_which_folder_to_remove_and_then_it_works(
+@pytest.mark.parametrize(("happens", "reason", "left"), [(lose, "no longer exists", 0), (restore, "at record 3", 2)])
+async def test_a_log_with_less_than_a_replica_names_the_folder_to_remove_and_then_works(
     tmp_path: Path, happens: Callable[[NatsServer], None], reason: str, left: int
 ) -> None:
     with one_node(tmp_path / "server") as server:
@@ -58,7 +58,7 @@ async def test_a_log_that_has_less_than_a_replica_says_at_once_which_folder_to_r
                     await store.read(both)
             assert refusal.value.details["folder"] == str(folder)
             assert str(folder) in refusal.value.message
-        # What only the replica has can be kept, as the advice says.
+        # Records that only the replica has can be kept, as the advice says.
         export = tmp_path / "export"
         assert main(["export", str(export), "--store", f"sqlite:{refusal.value.details['replica']}"]) == 0
         shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""What `accepted` survives on a server, as it is declared and as the doctor says it."""
+"""The durability of accepted messages on a server, as it is declared and as the doctor reports it."""
 
 import json
 import time
@@ -12,7 +12,7 @@ import pytest
 from nats.aio.client import Client
 
 import covey
-from covey.adapters.nats.client.api import ask
+from covey.adapters.nats.client.requests import ask
 from covey.adapters.nats.log import streams
 from covey.core.errors import StoreClosed
 from covey.core.formats.nats_names import SpaceName, lease_stream, log_stream
@@ -25,7 +25,7 @@ LIMIT_S = 5.0
 
 
 class Patient:
-    """A space on a server, and the doctor's word about it."""
+    """A space on a server, and the doctor's findings about it."""
 
     def __init__(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
         self.url = url
@@ -60,7 +60,7 @@ def place(server: NatsServer, tmp_path: Path, more: str = "") -> str:
         ({"sync_interval": "always"}, True, Survives.MACHINE, []),
     ],
 )
-async def test_one_node_is_as_sure_as_its_monitor_says(
+async def test_the_durability_of_one_node_is_that_reported_by_its_monitor(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     settings: dict[str, Any],
@@ -74,7 +74,7 @@ async def test_one_node_is_as_sure_as_its_monitor_says(
         assert Patient(url, capsys).found() == found
 
 
-def test_the_finding_says_what_it_means_and_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_finding_says_its_meaning_and_the_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with one_node(tmp_path / "server", sync_interval="7s") as server:
         patient = Patient(place(server, tmp_path, f"&monitor={server.monitor}"), capsys)
         patient.covey("send", "hi", "--from", "a", "--to", "b", "--register")
@@ -83,14 +83,14 @@ def test_the_finding_says_what_it_means_and_what_to_do(tmp_path: Path, capsys: p
     assert "sync_interval: always" in finding["advice"]
 
 
-def test_a_monitor_that_is_not_there_promises_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreachable_monitor_promises_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with one_node(tmp_path / "server", sync_interval="always") as server:
         patient = Patient(place(server, tmp_path, f"&monitor=http://{free_address()}"), capsys)
         patient.covey("send", "hi", "--from", "a", "--to", "b", "--register")
         assert patient.found() == ["server-may-lose-newest"]
 
 
-def test_a_server_that_is_gone_is_not_examined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreachable_server_is_not_examined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     patient = Patient(f"nats://{free_address()}/team?cache={tmp_path}&limit=1", capsys)
     document = patient.covey("doctor", "--quick")
     assert document["healthy"] is False
@@ -98,7 +98,7 @@ def test_a_server_that_is_gone_is_not_examined(tmp_path: Path, capsys: pytest.Ca
     assert "no NATS server answers" in document["findings"][0]["what"]
 
 
-def test_room_that_runs_out_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_storage_that_runs_out_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limits = {"accounts": {"A": {"jetstream": {"max_file": 400_000}, "users": [{"user": "u", "password": "p"}]}}}
     with one_node(tmp_path / "server", limits, sync_interval="always") as server:
         url = f"nats://u:p@{server.address}/team?cache={tmp_path / 'cache'}&monitor={server.monitor}"
@@ -109,22 +109,22 @@ def test_room_that_runs_out_is_found(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert patient.found() == ["server-room-short"]
 
 
-async def test_three_nodes_outlive_the_loss_of_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_three_nodes_survive_the_loss_of_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with three_nodes(tmp_path / "server") as cluster:
         whole: Cluster = cluster
         url = f"{whole.url}/team?cache={tmp_path / 'cache'}"
         assert await declared(url) is Survives.NODE
-        until_found(Patient(url, capsys), [])  # a new copy is not up to date from the first moment on
+        until_found(Patient(url, capsys), [])  # a new copy takes a moment to be up to date
         single = Patient(f"{whole.url}/alone?replicas=1&cache={tmp_path / 'alone'}", capsys)
         single.covey("send", "hi", "--from", "a", "--to", "b", "--register")
         assert single.found() == ["server-may-lose-newest", "server-few-copies"]
         wide = Patient(single.url.replace("replicas=1", "replicas=3"), capsys)
         assert "error" not in wide.covey("agents")
         assert await declared(wide.url) is Survives.NODE
-        until_found(wide, [])  # not the other: its URL still asks for one copy, and it would see to that
+        until_found(wide, [])  # not `single`: its URL still asks for one copy, and would change the stream back
 
 
-async def test_a_change_of_copies_that_came_to_no_end_is_begun_again(
+async def test_an_interrupted_change_of_copies_is_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, leases = log_stream(SpaceName("team")), lease_stream(SpaceName("team"))
@@ -158,7 +158,7 @@ async def client_of(cluster: Cluster) -> AsyncGenerator[Client]:
 
 
 def until_found(patient: Patient, wanted: Sequence[str]) -> None:
-    """Wait until the doctor finds that and nothing else: copies are made in the background."""
+    """Wait until the doctor has exactly these findings: copies are made in the background."""
     end = time.monotonic() + 20
     while (found := patient.found()) != wanted:
         assert time.monotonic() < end, found

@@ -1,12 +1,12 @@
-"""A space that is not on the server is told as missing; looking makes neither streams nor a replica."""
+"""A space that is not on the server is reported as missing; reading creates neither streams nor a replica."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
-from covey.adapters.nats.client.api import ask
-from covey.adapters.nats.client.connecting import connected
+from covey.adapters.nats.client.connection import connect
+from covey.adapters.nats.client.requests import ask
 from covey.surfaces.cli.exits import DONE, UNAVAILABLE
 from covey.surfaces.cli.main import main
 from tests.nats.servers import NatsServer
@@ -14,7 +14,7 @@ from tests.nats.spaces import settings_of
 
 
 async def streams(place: str) -> list[str]:
-    client = await connected(settings_of(place))
+    client = await connect(settings_of(place))
     try:
         return (await ask(client, "STREAM.NAMES", None, 5.0)).get("streams") or []
     finally:
@@ -22,7 +22,7 @@ async def streams(place: str) -> list[str]:
 
 
 @pytest.mark.parametrize("words", [("gate", "T-1"), ("inbox", "coder"), ("owed",), ("doctor",), ("sweep", "T-1")])
-def test_looking_at_a_space_that_is_not_there_makes_nothing(
+def test_reading_a_missing_space_creates_nothing(
     words: tuple[str, ...],
     server: NatsServer,
     place: str,
@@ -39,7 +39,7 @@ def test_looking_at_a_space_that_is_not_there_makes_nothing(
     assert not list(tmp_path.rglob("*"))
 
 
-def test_a_space_that_another_machine_made_is_there(
+def test_a_space_that_another_machine_created_exists(
     server: NatsServer, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(("init", "--store", f"nats://{place}?cache={tmp_path}/here")) == DONE

@@ -1,4 +1,4 @@
-"""Two machines and a server between them: what they have in common is a URL."""
+"""Two machines and a server between them: they have only a URL in common."""
 
 import json
 import platform
@@ -18,14 +18,14 @@ LIMIT_S = 30.0
 
 @pytest.fixture(scope="module")
 def apart() -> Generator[Sequence[Machine]]:
-    # Not pytest's folder: the paths of sockets must be short.
+    # Not a folder of pytest: the paths of sockets must be short.
     with tempfile.TemporaryDirectory(prefix="covey-far-") as name, machines(Path(name), ("alpha", "beta")) as found:
         yield found
 
 
 @contextmanager
 def bob(machine: Machine, space: str) -> Generator["subprocess.Popen[str]"]:
-    """Have bob on a machine until the end, when he leaves."""
+    """Run bob on a machine until the end of the block."""
     with machine.start("-m", "tests.nats.far", "bob", machine.url(space)) as process:
         try:
             assert process.stdout is not None
@@ -39,7 +39,7 @@ def bob(machine: Machine, space: str) -> Generator["subprocess.Popen[str]"]:
 
 
 def covey(machine: Machine, space: str, *words: str) -> Any:
-    """Run a command on a machine; return what it prints."""
+    """Run a command on a machine. Return its JSON output."""
     return json.loads(machine.run("-m", "covey", *words, "--json", COVEY_STORE=machine.url(space)))
 
 
@@ -71,7 +71,7 @@ def test_commands_on_two_machines_see_one_space(apart: Sequence[Machine]) -> Non
     assert [item["text"] for item in covey(alpha, "desk", "inbox", "ann")] == ["I look at it"]
 
 
-def test_who_lives_on_another_machine_is_seen_and_seen_to_leave(apart: Sequence[Machine]) -> None:
+def test_an_agent_on_another_machine_is_seen_and_its_leaving_too(apart: Sequence[Machine]) -> None:
     alpha, beta = apart
     with bob(beta, "hall"):
         (seen,) = covey(alpha, "hall", "agents")

@@ -1,4 +1,4 @@
-"""Servers that fall silent or are gone: whoever waits there goes elsewhere, and whoever leaves meets no error."""
+"""Servers that fall silent or are gone: waiting clients reconnect elsewhere, and closing raises no error."""
 
 import asyncio
 import threading
@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from covey.adapters.nats.client import patience
-from covey.adapters.nats.client.connecting import connected, go_elsewhere, left
-from covey.adapters.nats.client.link import Link
-from covey.adapters.nats.client.patient import patient_call
+from covey.adapters.nats.client import retries as patience
+from covey.adapters.nats.client.connection import change_server, connect, disconnect
+from covey.adapters.nats.client.link import Link, call_with_retries
 from covey.adapters.nats.client.settings import nats_settings
 from covey.adapters.nats.log.log import NatsLog
 from covey.core.errors import Unavailable
@@ -23,13 +22,13 @@ from tests.nats.spaces import OpenedLiveness
 
 LIMIT_S = 20.0
 LEASE_S = 3
-"""Shorter than it takes the client to notice by itself that a server is silent."""
+"""Shorter than the time that the client needs to notice a silent server by itself."""
 TRY_S = 0.4
 
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for answers for a moment only."""
+    """Shorten the time to wait for answers."""
     monkeypatch.setattr(patience, "TRY_S", TRY_S)
     monkeypatch.setattr(patience, "LEAVE_S", 2 * TRY_S)
 
@@ -41,20 +40,20 @@ def way(server: NatsServer) -> Generator[Relay]:
 
 
 async def be_at(client: Client, address: Address) -> None:
-    """Let the client be connected to a server by this address."""
+    """Connect the client to a server at this address."""
     async with asyncio.timeout(LIMIT_S):
         while not client.is_connected or client.connected_url is None or client.connected_url.port != address.port:
-            await go_elsewhere(client)
+            await change_server(client)
             await asyncio.sleep(0.01)
 
 
 async def answered(client: Client, limit_s: float) -> None:
-    """Be answered by the server."""
+    """Return when the server has answered."""
     await client.request("$SYS.REQ.USER.INFO", b"", timeout=limit_s)
 
 
 async def fill(client: Client) -> None:
-    """Publish until nobody takes any more."""
+    """Publish until the connection accepts no more."""
     loop = asyncio.get_running_loop()
     took_s = 0.0
     while took_s < 1:
@@ -63,7 +62,7 @@ async def fill(client: Client) -> None:
         took_s = loop.time() - begun
 
 
-async def test_who_leaves_a_server_comes_to_all_others_before_it_again(server: NatsServer) -> None:
+async def test_a_client_that_leaves_a_server_tries_all_others_before_it_returns(server: NatsServer) -> None:
     with relay(server.address) as second, relay(server.address) as third:
         addresses = [server.address, second.address, third.address]
         again = asyncio.Event()
@@ -72,16 +71,16 @@ async def test_who_leaves_a_server_comes_to_all_others_before_it_again(server: N
             again.set()
 
         settings = nats_settings(",".join(map(str, addresses)) + "/team", {}, {})
-        client = await connected(settings, reconnected_cb=tell)
+        client = await connect(settings, reconnected_cb=tell)
         try:
             seen: list[int] = []
             for address in addresses * 3:
                 await be_at(client, address)
-                await go_elsewhere(client)
+                await change_server(client)
                 assert not client.is_connected
                 async with asyncio.timeout(LIMIT_S):
                     while not client.is_connected:
-                        again.clear()  # it may tell of the time before
+                        again.clear()  # the event may be from the connection before
                         await again.wait()
                 assert client.connected_url is not None
                 assert client.connected_url.port != address.port
@@ -91,7 +90,7 @@ async def test_who_leaves_a_server_comes_to_all_others_before_it_again(server: N
             await client.close()
 
 
-async def test_a_client_comes_back_though_somebody_who_is_told_of_it_fails(server: NatsServer, way: Relay) -> None:
+async def test_a_client_reconnects_even_if_a_callback_fails(server: NatsServer, way: Relay) -> None:
     again = asyncio.Event()
     failures = iter([OSError("closed"), RuntimeError("unforeseen")])
 
@@ -103,9 +102,9 @@ async def test_a_client_comes_back_though_somebody_who_is_told_of_it_fails(serve
         again.set()
 
     settings = nats_settings(f"{way.address},{server.address}/team", {}, {})
-    client = await connected(settings, disconnected_cb=fail, reconnected_cb=tell)
+    client = await connect(settings, disconnected_cb=fail, reconnected_cb=tell)
     try:
-        await go_elsewhere(client)
+        await change_server(client)
         async with asyncio.timeout(LIMIT_S):
             await again.wait()
         await answered(client, LIMIT_S)
@@ -114,7 +113,7 @@ async def test_a_client_comes_back_though_somebody_who_is_told_of_it_fails(serve
 
 
 @pytest.mark.usefixtures("hasty")
-def test_a_lease_is_kept_though_the_server_has_fallen_silent(place: str, way: Relay, tmp_path: Path) -> None:
+def test_a_lease_is_kept_although_the_server_has_fallen_silent(place: str, way: Relay, tmp_path: Path) -> None:
     with (
         closing(OpenedLiveness(place, str(tmp_path / "here"), str(LEASE_S))) as here,
         closing(OpenedLiveness(f"{way.address},{place}", str(tmp_path / "there"), str(LEASE_S))) as there,
@@ -130,7 +129,9 @@ def test_a_lease_is_kept_though_the_server_has_fallen_silent(place: str, way: Re
 
 
 @pytest.mark.usefixtures("hasty")
-def test_what_a_silent_server_does_not_take_keeps_nobody_from_going_elsewhere(server: NatsServer, way: Relay) -> None:
+def test_data_that_a_silent_server_does_not_accept_does_not_prevent_a_reconnection(
+    server: NatsServer, way: Relay
+) -> None:
     settings = nats_settings(f"{way.address},{server.address}/team", {"limit": str(LIMIT_S)}, {})
     link = Link(settings).share()
 
@@ -141,26 +142,26 @@ def test_what_a_silent_server_does_not_take_keeps_nobody_from_going_elsewhere(se
 
     try:
         link.call(talk, LIMIT_S)
-        patient_call(link, answered, LIMIT_S)
+        call_with_retries(link, answered, LIMIT_S)
     finally:
         link.release()
 
 
-async def test_a_client_that_has_cancelled_what_it_waits_for_is_left_all_the_same(server: NatsServer) -> None:
-    client = await connected(nats_settings(f"{server.address}/team", {}, {}))
+async def test_a_client_with_a_cancelled_internal_wait_can_be_closed(server: NatsServer) -> None:
+    client = await connect(nats_settings(f"{server.address}/team", {}, {}))
     waiting = asyncio.create_task(client._transport.wait_closed())  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess] # as the client does when it connects again
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.wait([waiting])
-    await left(client)
+    await disconnect(client)
     assert client.is_closed
 
 
-async def test_who_is_cancelled_while_it_leaves_is_cancelled(way: Relay) -> None:
-    client = await connected(nats_settings(f"{way.address}/team", {}, {}))
+async def test_a_cancelled_close_is_cancelled(way: Relay) -> None:
+    client = await connect(nats_settings(f"{way.address}/team", {}, {}))
     way.fall_silent()
     await fill(client)
-    leaving = asyncio.create_task(left(client))
+    leaving = asyncio.create_task(disconnect(client))
     await asyncio.sleep(0)
     leaving.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -168,7 +169,7 @@ async def test_who_is_cancelled_while_it_leaves_is_cancelled(way: Relay) -> None
     client.cut()
 
 
-def test_a_link_ends_without_an_error_when_its_server_is_gone(tmp_path: Path) -> None:
+def test_a_link_closes_without_an_error_when_its_server_is_gone(tmp_path: Path) -> None:
     with one_node(tmp_path) as server:
         link = Link(nats_settings(f"{server.address}/team", {}, {})).share()
 
@@ -180,7 +181,7 @@ def test_a_link_ends_without_an_error_when_its_server_is_gone(tmp_path: Path) ->
         link.release()
 
 
-def test_a_link_ends_soon_and_without_an_error_when_its_server_is_silent(way: Relay) -> None:
+def test_a_link_closes_soon_and_without_an_error_when_its_server_is_silent(way: Relay) -> None:
     link = Link(nats_settings(f"{way.address}/team", {}, {})).share()
 
     async def leave_unsent(client: Client) -> None:
@@ -194,8 +195,8 @@ def test_a_link_ends_soon_and_without_an_error_when_its_server_is_silent(way: Re
     assert not releasing.is_alive()
 
 
-def test_who_is_refused_for_what_does_not_come_does_not_go_on_as_if_others_were_first(server: NatsServer) -> None:
-    """As at a leader that has lost the others: it refuses for the sake of a record that it will never have kept."""
+def test_an_append_that_is_refused_for_a_record_that_never_arrives_fails(server: NatsServer) -> None:
+    """This happens at a leader that has lost the other nodes: it refuses for a record that it will never keep."""
     link = Link(nats_settings(f"{server.address}/refused", {"limit": "1"}, {}))
     log = NatsLog(link, lambda _: None)
     try:
@@ -209,8 +210,8 @@ def test_who_is_refused_for_what_does_not_come_does_not_go_on_as_if_others_were_
         log.close()
 
 
-def test_records_come_from_the_leader_where_nobody_answers_a_direct_read(tmp_path: Path) -> None:
-    """As while a server is cut off unawares: the others send it its share of such questions."""
+def test_records_are_read_from_the_leader_if_a_direct_read_is_not_answered(tmp_path: Path) -> None:
+    """This happens while a server is cut off unnoticed: the other servers still route some direct reads to it."""
     deaf = {"user": "deaf", "password": "deaf", "permissions": {"publish": {"deny": ["$JS.API.DIRECT.GET.>"]}}}
     users = [{"user": "op", "password": "op"}, deaf]
     with one_node(tmp_path / "server", {"authorization": {"users": users}}) as server:
@@ -230,7 +231,7 @@ def test_records_come_from_the_leader_where_nobody_answers_a_direct_read(tmp_pat
                 log.close()
 
 
-def test_what_a_server_complains_of_does_not_end_a_connection_for_good(way: Relay) -> None:
+def test_an_error_from_the_server_does_not_end_a_connection_permanently(way: Relay) -> None:
     link = Link(nats_settings(f"{way.address}/team", {"limit": str(LIMIT_S)}, {})).share()
     lost = threading.Event()
     link.on_disconnect(lost.set)
@@ -238,6 +239,6 @@ def test_what_a_server_complains_of_does_not_end_a_connection_for_good(way: Rela
         assert link.account.is_owner
         way.say(b"-ERR 'maximum account active connections exceeded'\r\n")
         assert lost.wait(LIMIT_S)
-        patient_call(link, answered, LIMIT_S)
+        call_with_retries(link, answered, LIMIT_S)
     finally:
         link.release()

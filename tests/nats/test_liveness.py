@@ -1,4 +1,4 @@
-"""Who is alive on NATS, as another machine sees it; what holds on one machine is in the contract."""
+"""Liveness on NATS, as another machine sees it. The contract tests a single machine."""
 
 import signal
 import subprocess
@@ -29,19 +29,19 @@ def there(place: str, tmp_path: Path) -> Generator[OpenedLiveness]:
         yield liveness
 
 
-def test_what_is_held_on_one_machine_is_seen_on_another(here: OpenedLiveness, there: OpenedLiveness) -> None:
+def test_a_holder_on_one_machine_is_seen_on_another(here: OpenedLiveness, there: OpenedLiveness) -> None:
     assert here.is_held(there.hold())
     assert there.is_held(here.hold())
 
 
-def test_what_was_let_go_is_not_held_on_another_machine(here: OpenedLiveness, there: OpenedLiveness) -> None:
+def test_a_released_holder_is_not_held_on_another_machine(here: OpenedLiveness, there: OpenedLiveness) -> None:
     holder = there.hold()
     assert here.is_held(holder)
     there.close()
     assert not here.is_held(holder)
 
 
-def test_a_program_that_does_not_wait_is_seen_and_gone_all_the_same(place: str, tmp_path: Path) -> None:
+def test_a_program_that_does_not_wait_for_its_lease_is_seen_and_seen_to_leave(place: str, tmp_path: Path) -> None:
     with (
         closing(OpenedLiveness(place, str(tmp_path / "here"))) as here,
         closing(OpenedLiveness(place, str(tmp_path / "there"), waits=False)) as there,
@@ -51,13 +51,13 @@ def test_a_program_that_does_not_wait_is_seen_and_gone_all_the_same(place: str, 
         there.link.call(lambda _client: there.link.settled(), LIMIT_S)
         assert here.is_held(holder)
         there.close()
-        end = time.monotonic() + LIMIT_S / 2  # well before its lease runs out
+        end = time.monotonic() + LIMIT_S / 2  # well before its lease expires
         while here.is_held(holder):
             assert time.monotonic() < end
             time.sleep(0.02)
 
 
-def test_a_process_of_another_machine_counts_while_that_machine_is_there(
+def test_a_process_of_another_machine_is_held_while_that_machine_is_there(
     here: OpenedLiveness, there: OpenedLiveness
 ) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
@@ -70,13 +70,13 @@ def test_a_process_of_another_machine_counts_while_that_machine_is_there(
 
 
 @pytest.mark.parametrize("lock", ["", "x", "_.0123456789abcdef.x", "_.>.*", "_.0123456789abcdef." + "0" * 32])
-def test_a_lock_that_nobody_wrote_is_not_held(here: OpenedLiveness, lock: str) -> None:
+def test_an_unknown_lock_is_not_held(here: OpenedLiveness, lock: str) -> None:
     here.hold()
     assert not here.is_held(Holder(lock=lock))
     assert not here.is_held(Holder(pid=1, started=lock))
 
 
-def test_a_process_that_was_killed_is_gone_for_other_machines_when_its_lease_is(place: str, tmp_path: Path) -> None:
+def test_a_killed_process_is_gone_for_other_machines_when_its_lease_expires(place: str, tmp_path: Path) -> None:
     program = (
         "import sys; from tests.nats.spaces import open_liveness\n"
         "print(open_liveness(sys.argv[1]).hold().lock, flush=True); sys.stdin.read()"
@@ -93,7 +93,7 @@ def test_a_process_that_was_killed_is_gone_for_other_machines_when_its_lease_is(
         assert process.stdout is not None
         holder = Holder(lock=process.stdout.readline().strip())
         end = time.monotonic() + 1.5
-        while time.monotonic() < end:  # longer than one lease: it is renewed
+        while time.monotonic() < end:  # longer than one lease, which is renewed
             assert here.is_held(holder)
             time.sleep(0.1)
         process.send_signal(signal.SIGKILL)
@@ -104,7 +104,7 @@ def test_a_process_that_was_killed_is_gone_for_other_machines_when_its_lease_is(
             time.sleep(0.05)
 
 
-def test_when_nobody_renewed_for_long_everybody_gets_the_time_of_a_lease_to_come_back(
+def test_after_a_long_time_without_renewals_all_holders_get_the_time_of_a_lease_to_return(
     place: str, tmp_path: Path
 ) -> None:
     gone = Holder(lock=f"_.{'0' * 16}.{'0' * 32}")
@@ -116,7 +116,7 @@ def test_when_nobody_renewed_for_long_everybody_gets_the_time_of_a_lease_to_come
             time.sleep(0.05)
 
 
-def test_leases_outlive_a_server_that_comes_back(tmp_path: Path) -> None:
+def test_leases_survive_a_restart_of_the_server(tmp_path: Path) -> None:
     with one_node(tmp_path / "server") as server:
         kept: NatsServer = server
         with (

@@ -1,4 +1,4 @@
-"""The private names of nats-py that the adapter relies on: each is as it was when `steady.py` was written for it."""
+"""The private names of nats-py that the adapter relies on: each is the same as when `steady.py` was written."""
 
 import ast
 import hashlib
@@ -26,7 +26,10 @@ METHODS: dict[str, str] = {
     "_read_loop": "b44b9401f436dd0e",
     "_send_ping": "d57b2f820443afb4",
 }
-"""The beginning of the SHA-256 of each method's source in that version, patched or called."""
+"""The first 16 digits of the SHA-256 of each method's source in that version.
+
+The adapter patches or calls these methods.
+"""
 
 ATTRIBUTES: dict[str, object] = {
     "_error_cb": None,
@@ -46,7 +49,7 @@ FOLDER = Path(steady.__file__).parent
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_is_as_it_was(name: str) -> None:
+def test_a_method_is_unchanged(name: str) -> None:
     method = getattr(Client, name, None)
     assert method is not None, f"nats-py {version('nats-py')} has no Client.{name}: see steady.py"
     assert digest(name) == METHODS[name], (
@@ -56,7 +59,7 @@ def test_a_method_is_as_it_was(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
-def test_an_attribute_is_there_and_begins_as_it_did(name: str) -> None:
+def test_an_attribute_exists_with_its_initial_value(name: str) -> None:
     found = {**vars(TcpTransport()), **vars(Client())}
     assert name in found, f"nats-py {version('nats-py')} has no attribute {name}: see steady.py"
     if name == "_error_cb":
@@ -65,7 +68,7 @@ def test_an_attribute_is_there_and_begins_as_it_did(name: str) -> None:
         assert found[name] == ATTRIBUTES[name]
 
 
-def test_only_one_module_knows_private_names_and_all_are_listed_here() -> None:
+def test_only_one_module_uses_private_names_and_all_are_listed_here() -> None:
     private = {name for name in {*dir(Client()), *vars(TcpTransport())} if name.startswith("_") and name[1] != "_"}
     known = {path.name: set(names(path)) & private for path in FOLDER.glob("*.py")}
     assert known.pop("steady.py") <= {*METHODS, *ATTRIBUTES}
@@ -73,7 +76,7 @@ def test_only_one_module_knows_private_names_and_all_are_listed_here() -> None:
 
 
 def names(path: Path) -> Iterator[str]:
-    """Yield the attributes of others that a module uses; those of `self` too, in the module that patches."""
+    """Yield the attributes of other objects that a module uses; those of `self` too, in the module that patches."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Attribute):
             is_own = isinstance(node.value, ast.Name) and node.value.id == "self"

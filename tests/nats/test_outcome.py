@@ -1,4 +1,4 @@
-"""What a send comes to where the server does not answer, has no room, or no streams: the truth, and soon."""
+"""The outcome of a send if the server does not answer, has no storage or no streams: a true error, and soon."""
 
 import asyncio
 import json
@@ -9,15 +9,15 @@ import pytest
 
 import covey
 from covey.core.errors import NatsNoJetStream, NatsStorageFull, Unavailable
-from covey.core.ids import MessageId
+from covey.core.names import MessageId
 from covey.surfaces.cli.main import main
 from tests.nats.servers import NatsServer, one_node
 
 SOON_S = 10.0
-"""Before the limit, within which one waits for servers that may come back."""
+"""Shorter than the limit of waiting for servers that may return."""
 
 
-async def test_what_may_have_been_sent_is_sent_again_under_its_id_and_is_there_once(tmp_path: Path) -> None:
+async def test_a_message_with_an_unknown_outcome_is_sent_again_under_its_id_and_is_there_once(tmp_path: Path) -> None:
     with one_node(tmp_path / "server") as server:
         async with covey.open(f"{server.url}/team?cache={tmp_path / 'cache'}&limit=1") as space:
             ann, bob = await space.join("ann"), await space.join("bob")
@@ -36,7 +36,7 @@ async def test_what_may_have_been_sent_is_sent_again_under_its_id_and_is_there_o
             assert [message.text for message in await bob.inbox.peek()] == ["is it there?"]
 
 
-async def test_what_only_looked_says_that_nothing_was_accepted(tmp_path: Path) -> None:
+async def test_a_failed_read_says_that_nothing_was_accepted(tmp_path: Path) -> None:
     with one_node(tmp_path / "server") as server:
         url = f"{server.url}/team?cache={tmp_path / 'cache'}&limit=1"
         async with covey.open(url) as space:
@@ -50,7 +50,7 @@ async def test_what_only_looked_says_that_nothing_was_accepted(tmp_path: Path) -
                 server.rejoin()
 
 
-def test_a_server_without_room_says_so_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_server_without_storage_is_reported_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def send(n: int) -> int:
         text = Random(n).randbytes(100_000).hex()
         return main(["--store", url, "send", text, "--from", "ann", "--to", "bob", "--register", "--json"])
@@ -61,7 +61,7 @@ def test_a_server_without_room_says_so_at_once(tmp_path: Path, capsys: pytest.Ca
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["error"]["code"] == NatsStorageFull.code
 
 
-async def test_a_server_without_streams_says_so_soon(tmp_path: Path) -> None:
+async def test_a_server_without_streams_is_reported_soon(tmp_path: Path) -> None:
     server = NatsServer(tmp_path / "server", {})
     server.start()
     try:

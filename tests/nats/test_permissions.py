@@ -1,4 +1,4 @@
-"""`covey nats permissions`: a server with its configuration refuses a forged sender, and lets the honest one work."""
+"""`covey nats permissions`: a server with this configuration refuses a forged sender, and lets an honest agent work."""
 
 import asyncio
 import json
@@ -15,15 +15,11 @@ from nats.aio.client import Client
 from nats.js.errors import APIError
 
 import covey
-from covey.adapters.nats.client.account import account_of
-from covey.adapters.nats.client.api import Stored, last_of, publish, subscribed
-from covey.adapters.nats.client.connecting import connected
-from covey.adapters.nats.client.keys import public_key
-from covey.adapters.nats.client.settings import nats_settings
+from covey.adapters.nats.client.connection import account_of, connect
+from covey.adapters.nats.client.requests import StreamMessage, last_of, publish, subscribed
+from covey.adapters.nats.client.settings import nats_settings, public_key
 from covey.adapters.nats.client.steady import SteadyClient
-from covey.adapters.nats.log.marks import is_genuine, marks
-from covey.adapters.nats.log.stream import log_config
-from covey.adapters.nats.log.streams import ensure, lease_config
+from covey.adapters.nats.log.streams import ensure, is_genuine, lease_config, log_config, position_headers
 from covey.core.errors import CoveyError
 from covey.core.formats.nats_names import SpaceName, log_stream, log_subject, told_subjects
 from covey.core.identity import Grade
@@ -51,7 +47,7 @@ def guarded(keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[N
 
 
 class Wire:
-    """A program with somebody's key that does as it likes."""
+    """A program with an agent's key that sends arbitrary requests."""
 
     def __init__(self) -> None:
         self.client = SteadyClient()
@@ -61,7 +57,7 @@ class Wire:
         self.errors.put_nowait(str(error))
 
     async def refusal(self) -> str:
-        """Return the server's refusal of what was sent last."""
+        """Return the server's refusal of the last request."""
         await self.client.flush()
         return await asyncio.wait_for(self.errors.get(), 5)
 
@@ -80,13 +76,13 @@ async def wire(server: NatsServer, keys: Path, who: str) -> AsyncGenerator[Wire]
 
 async def make_log(server: NatsServer, keys: Path) -> None:
     settings = nats_settings(f"{server.address}/team", {"nkey": str(keys / "operator.nk")}, {})
-    client = await connected(settings)
+    client = await connect(settings)
     await ensure(client, log_config(TEAM), settings)
     await client.close()
 
 
 async def count(server: NatsServer) -> dict[str, int]:
-    """Return how many messages the log has on each subject, by the server's own word."""
+    """Return the number of messages in the log and its last sequence number, as the server reports them."""
     _, said = server.ask("/jsz?streams=true&accounts=true&config=true")
     for account in said["account_details"]:
         for stream in account.get("stream_detail") or ():
@@ -105,15 +101,15 @@ def test_keys_are_for_their_owner_alone(keys: Path) -> None:
     assert not any(seed in configuration for seed in seeds)
 
 
-async def test_the_server_tells_for_whom_a_key_is(guarded: NatsServer, keys: Path) -> None:
+async def test_the_server_names_the_agent_of_a_key(guarded: NatsServer, keys: Path) -> None:
     for who, principal in (("coder", "coder"), ("critic", "critic"), ("operator", "_")):
         settings = nats_settings(f"{guarded.address}/team", {"nkey": str(keys / f"{who}.nk")}, {})
-        client = await connected(settings)
+        client = await connect(settings)
         assert (await account_of(client, settings)).principal == principal
         await client.close()
 
 
-async def test_an_agent_writes_in_its_own_name(guarded: NatsServer, keys: Path) -> None:
+async def test_an_agent_publishes_in_its_own_name(guarded: NatsServer, keys: Path) -> None:
     await make_log(guarded, keys)
     before = await count(guarded)
     async with wire(guarded, keys, "coder") as coder, wire(guarded, keys, "critic") as critic:
@@ -151,7 +147,7 @@ async def test_the_server_refuses_a_forged_sender(guarded: NatsServer, keys: Pat
         ("$O.covey-snapshots_team.M.c25hcHNob3Q=", {}),
     ],
 )
-async def test_an_agent_has_no_right_to_what_others_rely_on(
+async def test_an_agent_has_no_permission_for_shared_streams(
     guarded: NatsServer, keys: Path, subject: str, body: Mapping[str, Any]
 ) -> None:
     async with wire(guarded, keys, "coder") as coder:
@@ -160,14 +156,14 @@ async def test_an_agent_has_no_right_to_what_others_rely_on(
 
 
 @pytest.mark.parametrize("subject", ["_INBOX.>", "covey.team.log.*", ">", "$JS.>"])
-async def test_an_agent_does_not_hear_what_is_for_others(guarded: NatsServer, keys: Path, subject: str) -> None:
+async def test_an_agent_cannot_subscribe_to_messages_for_others(guarded: NatsServer, keys: Path, subject: str) -> None:
     async with wire(guarded, keys, "coder") as coder:
         await subscribed(coder.client, subject)
         assert "permissions violation" in (await coder.refusal()).lower()
 
 
-async def copied(coder: Wire, headers: Mapping[str, str] | None) -> Stored | None:
-    """Let the server copy the coder's last record onto the critic's subject; return what is there then."""
+async def copied(coder: Wire, headers: Mapping[str, str] | None) -> StreamMessage | None:
+    """Let the server copy the coder's last record onto the critic's subject. Return the last record on that subject."""
     await publish(coder.client, log_subject(TEAM, "coder"), b"forged", headers, 5)
     ask = json.dumps({"last_by_subj": log_subject(TEAM, "coder")}).encode()
     await coder.client.publish(f"$JS.API.DIRECT.GET.{log_stream(TEAM)}", ask, reply=log_subject(TEAM, "critic"))
@@ -176,27 +172,31 @@ async def copied(coder: Wire, headers: Mapping[str, str] | None) -> Stored | Non
     return await last_of(coder.client, log_stream(TEAM), log_subject(TEAM, "critic"), 5)
 
 
-async def test_what_the_server_copied_onto_anothers_subject_is_not_genuine(guarded: NatsServer, keys: Path) -> None:
+async def test_a_record_that_the_server_copied_onto_another_subject_is_not_genuine(
+    guarded: NatsServer, keys: Path
+) -> None:
     await make_log(guarded, keys)
     async with wire(guarded, keys, "coder") as coder:
         there = await copied(coder, None)
         assert there is not None, "the server no longer does this: the marks could go"
         assert not is_genuine(there.headers, log_stream(TEAM), there.seq)
         last = (await count(guarded))["last"]
-        again = await copied(coder, marks(log_stream(TEAM), last))
+        again = await copied(coder, position_headers(log_stream(TEAM), last))
         assert again == there, "with its marks a record is not stored a second time"
 
 
-async def test_marks_are_refused_where_they_do_not_belong(guarded: NatsServer, keys: Path) -> None:
+async def test_marks_of_another_stream_are_refused(guarded: NatsServer, keys: Path) -> None:
     await make_log(guarded, keys)
     async with wire(guarded, keys, "coder") as coder, wire(guarded, keys, "operator") as operator:
         settings = nats_settings(f"{guarded.address}/team", {}, {})
         await ensure(operator.client, lease_config(TEAM), settings)
         for last in (0, 1):
             with pytest.raises(APIError, match="expected stream"):
-                await publish(coder.client, "$KV.covey_team.coder.x", b"", marks(log_stream(TEAM), last), 5)
+                await publish(coder.client, "$KV.covey_team.coder.x", b"", position_headers(log_stream(TEAM), last), 5)
         last = (await count(guarded))["last"]
-        seq = await publish(coder.client, log_subject(TEAM, "coder"), b"mine", marks(log_stream(TEAM), last), 5)
+        seq = await publish(
+            coder.client, log_subject(TEAM, "coder"), b"mine", position_headers(log_stream(TEAM), last), 5
+        )
         mine = await last_of(coder.client, log_stream(TEAM), log_subject(TEAM, "coder"), 5)
         assert mine is not None
         assert is_genuine(mine.headers, log_stream(TEAM), seq)
@@ -225,9 +225,7 @@ def test_an_honest_agent_works_and_a_stranger_is_refused(guarded: NatsServer, ke
     assert (stranger.code, "refuses" in stranger.err) == (UNAVAILABLE, True)
 
 
-def test_agents_are_added_later_and_keys_that_are_there_are_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_agents_are_added_later_and_existing_keys_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["nats", "permissions", "--space", "team", "--out", str(tmp_path / "k"), "--json"]
     assert main([*words, "coder"]) == DONE
     first = json.loads(capsys.readouterr().out)
@@ -261,14 +259,14 @@ def test_without_a_folder_the_keys_are_shown_once(capsys: pytest.CaptureFixture[
         ["no name", "--space", "team"],
     ],
 )
-def test_what_can_not_be_is_usage(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_arguments_are_a_usage_error(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COVEY_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert main(["nats", "permissions", *words]) == USAGE
 
 
-def test_the_space_may_come_from_the_store(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_space_may_be_taken_from_the_store(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--store", "nats://host:4222/crew", "nats", "permissions", "coder", "--json"]) == DONE
     assert json.loads(capsys.readouterr().out)["space"] == "crew"
 
@@ -276,7 +274,7 @@ def test_the_space_may_come_from_the_store(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     "words", [["permissions"], ["bridge", "coder"], ["bridge"], ["permissions", "coder", "--once"]]
 )
-def test_arguments_that_do_not_go_together_are_usage(
+def test_incompatible_arguments_are_a_usage_error(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COVEY_STORE", f"sqlite:{tmp_path}/covey.db")
@@ -303,7 +301,7 @@ async def test_with_permissions_the_operator_runs_the_bridge_and_agents_do_not(t
             await peers.client.flush()
             assert peers.errors.empty()
         refused = covey("coder", "nats", "bridge", "--once")
-        assert (refused.code, "take in what foreign programs say" in refused.err) == (REFUSED, True), refused.err
+        assert (refused.code, "receive messages of foreign programs" in refused.err) == (REFUSED, True), refused.err
         carried = covey("operator", "nats", "bridge", "--once", "--json")
         assert carried.code == DONE, carried.err
         inbox = covey("coder", "inbox", "coder")
@@ -320,12 +318,12 @@ PAYLOAD = {
 }
 
 
-async def test_a_member_with_an_agents_key_is_of_grade_token(
+async def test_a_member_with_an_agents_key_has_the_grade_token(
     guarded: NatsServer, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"nats://{guarded.address}/team?cache={tmp_path}"
     monkeypatch.setenv("COVEY_NATS_NKEY", str(keys / "operator.nk"))
-    async with covey.open(f"{url}/operator") as space:  # who owns it makes its tables
+    async with covey.open(f"{url}/operator") as space:  # the owner creates the tables
         await space.agents()
     monkeypatch.setenv("COVEY_NATS_NKEY", str(keys / "coder.nk"))
     async with covey.open(f"{url}/coder") as space:

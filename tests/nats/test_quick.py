@@ -1,4 +1,4 @@
-"""Listening and asking without a task between: what comes of a request is what comes of the client's own."""
+"""Subscriptions and requests without a task in between: they behave like those of the client."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -10,8 +10,8 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from covey.adapters.nats.client.connecting import connected
-from covey.adapters.nats.client.quick import Answers, is_nobody
+from covey.adapters.nats.client.connection import connect
+from covey.adapters.nats.client.requests import PendingRequests, is_no_responders
 from covey.adapters.nats.client.settings import nats_settings
 from covey.adapters.nats.client.steady import SteadyClient, heard_at_once
 from tests.nats.servers import NatsServer
@@ -31,9 +31,9 @@ HEADERS = [
 
 
 @asynccontextmanager
-async def asking(server: NatsServer) -> AsyncGenerator[tuple[SteadyClient, Answers]]:
-    client = await connected(nats_settings(f"{server.address}/team", {}, {}))
-    answers = Answers(client)
+async def asking(server: NatsServer) -> AsyncGenerator[tuple[SteadyClient, PendingRequests]]:
+    client = await connect(nats_settings(f"{server.address}/team", {}, {}))
+    answers = PendingRequests(client)
     await answers.listen()
     try:
         yield client, answers
@@ -42,7 +42,7 @@ async def asking(server: NatsServer) -> AsyncGenerator[tuple[SteadyClient, Answe
 
 
 async def echo(client: Client, subject: str) -> None:
-    """Answer each request with what it says."""
+    """Answer each request with its own payload."""
 
     async def answer(message: Msg) -> None:
         await message.respond(message.data)
@@ -58,20 +58,20 @@ async def test_each_request_gets_its_own_answer(server: NatsServer) -> None:
         assert [message.data for message in found] == said
 
 
-async def test_where_nobody_listens_it_says_so(server: NatsServer) -> None:
+async def test_a_request_without_a_responder_fails_at_once(server: NatsServer) -> None:
     async with asking(server) as (_, answers):
         with pytest.raises(nats.errors.NoRespondersError):
             await answers.request("nobody", b"", {}, LIMIT_S)
 
 
-async def test_a_request_that_nobody_answers_ends_in_time(server: NatsServer) -> None:
+async def test_a_request_without_an_answer_times_out(server: NatsServer) -> None:
     async with asking(server) as (client, answers):
         await heard_at_once(client, "silent", lambda _message: None)
         with pytest.raises(TimeoutError):
             await answers.request("silent", b"", {}, 0.05)
 
 
-async def test_what_is_asked_without_waiting_is_told(server: NatsServer) -> None:
+async def test_a_request_with_a_callback_gets_its_outcome(server: NatsServer) -> None:
     async with asking(server) as (client, answers):
         await echo(client, "echo")
         await heard_at_once(client, "silent", lambda _message: None)
@@ -85,12 +85,12 @@ async def test_what_is_asked_without_waiting_is_told(server: NatsServer) -> None
             answers.ask("nobody", b"", {}, LIMIT_S, told.put_nowait)
             answer = await told.get()
             assert answer is not None
-            assert is_nobody(answer)
+            assert is_no_responders(answer)
             answers.ask("silent", b"", {}, 0.05, told.put_nowait)
             assert await told.get() is None
 
 
-async def test_who_is_not_connected_is_not_ready(server: NatsServer) -> None:
+async def test_a_disconnected_client_is_not_ready(server: NatsServer) -> None:
     async with asking(server) as (client, answers):
         assert not answers.is_ready(client, 100_000_000)
         await client.close()

@@ -1,4 +1,4 @@
-"""Replicas of a log on a real server: what becomes of them when it goes, stalls, forgets, or is deleted."""
+"""Replicas of a log on a real server that stops, stalls, purges its log, or loses it."""
 
 import asyncio
 import os
@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from covey.adapters.nats.client.api import ask
 from covey.adapters.nats.client.link import Link
+from covey.adapters.nats.client.requests import ask
 from covey.adapters.nats.client.settings import parse_nats
 from covey.adapters.nats.log.log import NatsLog
 from covey.adapters.nats.log.snapshots import NatsSnapshots
-from covey.adapters.sqlite.replica.replicated import ReplicatedStore
+from covey.adapters.sqlite.replica.replicated_store import ReplicatedStore
 from covey.adapters.sqlite.replica.snapshots import keep
 from covey.core.errors import LogDiverged, Unavailable
 from covey.core.formats.nats_names import SpaceName, log_stream
-from covey.core.ids import Topic
+from covey.core.names import Topic
 from covey.core.store_url import StoreUrl
 from covey.engines import parse_store_url
 from covey.ports.store import Transaction
@@ -32,7 +32,7 @@ LIMIT_S = 20.0
 
 
 class Space:
-    """A space on a server, as several machines have it."""
+    """A space on a server, with the URLs of several machines."""
 
     def __init__(self, server: NatsServer, folder: Path) -> None:
         self.name = SpaceName(f"s{uuid.uuid4().hex}")
@@ -55,7 +55,7 @@ def own_server(tmp_path: Path) -> Generator[NatsServer]:
         yield server
 
 
-async def test_a_log_that_was_deleted_is_missed_at_once(space: Space) -> None:
+async def test_a_deleted_log_is_noticed_at_once(space: Space) -> None:
     async with closing(inline(space.on("a"), silent)) as store, closing(threaded(space.on("b"), silent)) as staying:
         assert await store.commit(increment) == 1
         assert await staying.commit(increment) == 2
@@ -64,13 +64,13 @@ async def test_a_log_that_was_deleted_is_missed_at_once(space: Space) -> None:
         link.release()
         async with asyncio.timeout(LIMIT_S / 2):
             for doomed in (store, staying):
-                with pytest.raises(LogDiverged, match="not there any more"):
+                with pytest.raises(LogDiverged, match="no longer exists"):
                     await doomed.commit(increment)
-        with pytest.raises(LogDiverged, match="not there any more"):
+        with pytest.raises(LogDiverged, match="no longer exists"):
             inline(space.on("a"), silent)
 
 
-async def test_a_commit_may_be_larger_than_a_message_may_be(space: Space) -> None:
+async def test_a_commit_may_be_larger_than_a_message_of_the_server(space: Space) -> None:
     async def fill(transaction: Transaction) -> None:
         for n in range(60):
             await transaction.settings.put(f"large {n}", os.urandom(30_000).hex())
@@ -84,7 +84,7 @@ async def test_a_commit_may_be_larger_than_a_message_may_be(space: Space) -> Non
         assert await b.read(lambda tx: tx.settings.get("large 59")) == written
 
 
-async def test_a_machine_that_comes_late_begins_with_a_snapshot(space: Space) -> None:
+async def test_a_new_machine_starts_from_a_snapshot(space: Space) -> None:
     link = Link(parse_nats(space.on("a"), os.environ)).share()
     snapshots = NatsSnapshots(link)
     async with closing(inline(space.on("a"), silent)) as a:
@@ -102,7 +102,7 @@ async def test_a_machine_that_comes_late_begins_with_a_snapshot(space: Space) ->
         assert await late.commit(increment) == 11
 
 
-async def test_what_rings_on_one_machine_rings_on_another(space: Space) -> None:
+async def test_a_ring_on_one_machine_rings_on_another(space: Space) -> None:
     bell = Bell()
     async with closing(inline(space.on("a"), silent)) as a, closing(threaded(space.on("b"), bell)) as b:
         await b.read(both)
@@ -110,7 +110,7 @@ async def test_what_rings_on_one_machine_rings_on_another(space: Space) -> None:
         assert await bell.has_rung()
 
 
-async def test_when_the_process_that_follows_ends_another_one_does(space: Space) -> None:
+async def test_when_the_process_that_follows_the_log_ends_another_one_takes_over(space: Space) -> None:
     first, second = Bell(), Bell()
     async with closing(inline(space.on("a"), silent)) as a, closing(threaded(space.on("b"), second)) as b:
         async with closing(threaded(space.on("b"), first)) as other:
@@ -123,7 +123,7 @@ async def test_when_the_process_that_follows_ends_another_one_does(space: Space)
         assert await second.has_rung()
 
 
-async def test_a_server_that_comes_back_is_waited_for(own_server: NatsServer, tmp_path: Path) -> None:
+async def test_a_commit_waits_for_a_server_that_returns(own_server: NatsServer, tmp_path: Path) -> None:
     space = Space(own_server, tmp_path)
     async with closing(threaded(space.on("a"), silent)) as a:
         assert await a.commit(increment) == 1
@@ -135,7 +135,7 @@ async def test_a_server_that_comes_back_is_waited_for(own_server: NatsServer, tm
         assert await a.read(both) == (2, 2)
 
 
-async def test_what_is_not_known_is_said_and_comes_out_later(own_server: NatsServer, tmp_path: Path) -> None:
+async def test_an_unknown_outcome_is_reported_and_resolved_later(own_server: NatsServer, tmp_path: Path) -> None:
     space = Space(own_server, tmp_path)
     async with closing(threaded(space.on("a", 2), silent)) as a:
         assert await a.commit(increment) == 1
@@ -143,7 +143,7 @@ async def test_what_is_not_known_is_said_and_comes_out_later(own_server: NatsSer
         with pytest.raises(Unavailable, match="not known"):
             await a.commit(increment)
         own_server.rejoin()
-        # The server has got it meanwhile, and takes it in as soon as it can.
+        # The server has received the record meanwhile, and stores it as soon as it can.
         async with asyncio.timeout(LIMIT_S):
             while await seen(a) != (2, 2):
                 continue
@@ -152,7 +152,9 @@ async def test_what_is_not_known_is_said_and_comes_out_later(own_server: NatsSer
         assert await b.read(both) == (3, 3)
 
 
-async def test_without_a_server_nothing_is_accepted_and_that_is_said(own_server: NatsServer, tmp_path: Path) -> None:
+async def test_without_a_server_a_commit_fails_and_says_that_nothing_was_accepted(
+    own_server: NatsServer, tmp_path: Path
+) -> None:
     space = Space(own_server, tmp_path)
     async with closing(threaded(space.on("a", 1), silent)) as a:
         assert await a.commit(increment) == 1
@@ -165,7 +167,7 @@ async def test_without_a_server_nothing_is_accepted_and_that_is_said(own_server:
 
 
 class Bell:
-    """Rings, and says so on an event loop."""
+    """Records a ring, and reports it on an event loop."""
 
     def __init__(self) -> None:
         self._rung = threading.Event()
@@ -186,7 +188,7 @@ async def delete(client: Client, stream: str) -> None:
 
 
 async def seen(store: ReplicatedStore) -> tuple[int, int] | None:
-    """Return what a commit sees, which is never old; nothing while nobody answers."""
+    """Return the counters as a commit sees them, which are never stale; None while no server answers."""
     try:
         return await store.commit(both)
     except Unavailable:
@@ -194,7 +196,7 @@ async def seen(store: ReplicatedStore) -> tuple[int, int] | None:
 
 
 async def until_gone(store: ReplicatedStore) -> None:
-    """Return when the store has noticed that nobody answers."""
+    """Return when the store has noticed that no server answers."""
     async with asyncio.timeout(LIMIT_S):
         while True:
             try:
@@ -204,7 +206,7 @@ async def until_gone(store: ReplicatedStore) -> None:
 
 
 async def eventually(store: ReplicatedStore) -> int:
-    """Return what a commit comes to as soon as somebody answers again."""
+    """Return the result of a commit as soon as a server answers again."""
     async with asyncio.timeout(LIMIT_S):
         while True:
             try:

@@ -1,11 +1,10 @@
-"""What a URL and the environment say about a space on NATS."""
+"""Settings of a space on NATS, from a URL and the environment."""
 
 from pathlib import Path
 
 import pytest
 
-from covey.adapters.nats.client.keys import new_key, public_key
-from covey.adapters.nats.client.settings import NatsSettings, nats_settings
+from covey.adapters.nats.client.settings import NatsSettings, nats_settings, new_key, public_key
 from covey.core.errors import Invalid
 
 
@@ -16,7 +15,7 @@ def test_a_url_names_servers_and_a_space() -> None:
     assert settings.name == "nats://a.example:4222,b.example:4333,[::1]:4222/team"
 
 
-def test_what_the_url_does_not_say_comes_from_the_environment(tmp_path: Path) -> None:
+def test_settings_that_the_url_does_not_have_come_from_the_environment(tmp_path: Path) -> None:
     key = tmp_path / "coder.nk"
     key.write_text(new_key().seed)
     environ = {"COVEY_NATS_NKEY": str(key), "COVEY_NATS_LIMIT": "7", "COVEY_NATS_REPLICAS": "1"}
@@ -25,7 +24,7 @@ def test_what_the_url_does_not_say_comes_from_the_environment(tmp_path: Path) ->
     assert settings.connect_options()["inbox_prefix"] == f"_INBOX.{public_key('nkey', str(key))}"
 
 
-def test_a_login_in_the_url_goes_before_one_of_the_environment() -> None:
+def test_a_login_in_the_url_precedes_one_of_the_environment() -> None:
     environ = {"COVEY_NATS_USER": "env", "COVEY_NATS_PASSWORD": "env", "COVEY_NATS_TOKEN": "env"}
     settings = nats_settings("me:s%40crt@host/team", {}, environ)
     assert settings.user == "me"
@@ -49,7 +48,7 @@ def test_a_login_in_the_url_goes_before_one_of_the_environment() -> None:
         "host,/team",
     ],
 )
-def test_a_place_that_is_none_is_invalid(place: str) -> None:
+def test_an_invalid_place_is_refused(place: str) -> None:
     with pytest.raises(Invalid):
         nats_settings(place, {}, {})
 
@@ -70,7 +69,7 @@ def test_a_place_that_is_none_is_invalid(place: str) -> None:
         {"unknown": "x"},
     ],
 )
-def test_an_option_that_can_not_be_is_invalid(options: dict[str, str]) -> None:
+def test_an_invalid_option_is_refused(options: dict[str, str]) -> None:
     with pytest.raises(Invalid):
         nats_settings("host/team", options, {})
 
@@ -111,12 +110,12 @@ def test_credentials_have_the_key_of_their_seed(tmp_path: Path) -> None:
     assert options["inbox_prefix"] == f"_INBOX.{key.public}"
 
 
-def test_a_file_that_is_no_certificate_is_invalid(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_certificate_is_invalid(tmp_path: Path) -> None:
     path = tmp_path / "ca.pem"
     path.write_text("nothing")
     with pytest.raises(Invalid, match="tls_ca"):
         nats_settings("host/team", {"tls_ca": str(path)}, {}).connect_options()
 
 
-def test_settings_are_plain_values() -> None:
+def test_settings_compare_as_plain_values() -> None:
     assert nats_settings("host/team", {}, {}) == NatsSettings(("host:4222",), nats_settings("host/team", {}, {}).space)

@@ -1,4 +1,4 @@
-"""The limit of children is one number for an agent, whichever machine its sessions are on."""
+"""The limit of children is one number for an agent, over its sessions on all machines."""
 
 import asyncio
 from pathlib import Path

@@ -15,11 +15,11 @@ import pytest
 from nats.aio.client import Client
 
 import covey
-from covey.adapters.nats.client.api import ask, subscribed
+from covey.adapters.nats.client.requests import ask, subscribed
+from covey.core.attention.styles import peers_block
 from covey.core.formats.peers import MAX_BODY_BYTES, inbox_subject
 from covey.core.identity import Grade
-from covey.core.ids import parse_session_id
-from covey.core.rendering.peers import peers_block
+from covey.core.names import parse_session_id
 from covey.surfaces.python.inbox import Delivery
 from covey.surfaces.python.member import Member
 from tests.nats.kept import until_kept
@@ -37,7 +37,7 @@ def url(place: str, tmp_path: Path) -> str:
 
 @asynccontextmanager
 async def plain(server: NatsServer) -> AsyncGenerator[Client]:
-    """A connection of a program that knows nothing of us."""
+    """A connection of a program that knows nothing of Covey."""
     client = Client()
     await client.connect(server.url)
     try:
@@ -58,7 +58,7 @@ async def first(member: Member) -> Delivery:
 
 
 @pytest.mark.requirement("peers.wire.subject", "peers.wire.payload")
-async def test_a_plain_program_writes_to_a_live_session_and_hears_the_answer(server: NatsServer, url: str) -> None:
+async def test_a_plain_program_writes_to_a_live_session_and_receives_the_answer(server: NatsServer, url: str) -> None:
     async with covey.open(url) as space:
         me = await space.join("coder")
         process = await asyncio.create_subprocess_exec(
@@ -80,13 +80,13 @@ async def test_a_plain_program_writes_to_a_live_session_and_hears_the_answer(ser
     assert "correlation_id" not in heard
 
 
-def test_the_plain_program_knows_nothing_of_us() -> None:
+def test_the_plain_program_knows_nothing_of_covey() -> None:
     lines = [line for line in PLAIN.read_text().splitlines() if line.strip()]
     assert len(lines) <= 10
     assert "covey" not in PLAIN.read_text().lower()
 
 
-async def test_the_first_session_of_a_server_is_heard_from_the_first_moment_on(tmp_path: Path) -> None:
+async def test_the_first_session_of_a_server_receives_messages_from_the_first_moment(tmp_path: Path) -> None:
     with one_node(tmp_path / "server") as fresh:
         async with plain(fresh) as broker, covey.open(f"{fresh.url}/team?cache={tmp_path / 'here'}") as space:
             me = await space.join("coder")
@@ -94,7 +94,7 @@ async def test_the_first_session_of_a_server_is_heard_from_the_first_moment_on(t
             assert (await first(me)).text == "hello"
 
 
-async def test_a_server_on_which_others_keep_these_subjects_lets_sessions_join(
+async def test_sessions_can_join_on_a_server_where_another_stream_has_these_subjects(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with one_node(tmp_path / "server") as fresh:
@@ -106,13 +106,15 @@ async def test_a_server_on_which_others_keep_these_subjects_lets_sessions_join(
 
 
 @pytest.mark.requirement("peers.wire.correlation")
-async def test_a_correlation_id_travels_both_ways_and_only_where_there_is_one(server: NatsServer, url: str) -> None:
+async def test_a_correlation_id_is_passed_in_both_directions_and_only_if_there_is_one(
+    server: NatsServer, url: str
+) -> None:
     correlation, goal = str(uuid4()), str(uuid4())
     async with covey.open(url) as space, plain(server) as broker:
         me = await space.join("coder")
         heard = await subscribed(broker, inbox_subject(parse_session_id(goal)))
         await broker.flush()
-        await broker.flush()  # the first goes ahead of what the client still holds back
+        await broker.flush()  # the first flush overtakes the data that the client still buffers
         await broker.publish(f"agent.inbox.{me.session.id}", payload(correlation_id=correlation, from_goal_id=goal))
         delivery = await first(me)
         assert delivery.message.correlation_id == correlation
@@ -147,7 +149,7 @@ GARBAGE = [
 
 
 @pytest.mark.requirement("peers.receive.garbage")
-async def test_garbage_is_dropped_with_a_debug_line_and_the_receiver_goes_on(
+async def test_garbage_is_dropped_with_a_debug_line_and_the_receiver_continues(
     server: NatsServer, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "covey")
@@ -159,24 +161,24 @@ async def test_garbage_is_dropped_with_a_debug_line_and_the_receiver_goes_on(
         assert (await first(me)).text == "good"
         assert len(await me.inbox.peek()) == 1
     lines = [record for record in caplog.records if record.name == "covey"]
-    # `agent.inbox` alone is no inbox: nobody listens there.
+    # `agent.inbox` alone is no inbox, and has no listener.
     assert len([line for line in lines if line.levelno == logging.DEBUG]) == len(GARBAGE) - 1
     assert not [line for line in lines if line.levelno > logging.DEBUG]
 
 
 @pytest.mark.requirement("peers.receive.on-demand")
-async def test_what_was_sent_before_a_session_joined_is_there_when_it_does(server: NatsServer, url: str) -> None:
+async def test_messages_sent_before_a_session_joined_are_there_when_it_joins(server: NatsServer, url: str) -> None:
     goal = str(uuid4())
     async with plain(server) as broker:
         await broker.publish(f"agent.inbox.{uuid4()}", payload(body="for somebody else"))
         async with covey.open(url) as space:
-            await space.join("coder")  # so that there is a stream
+            await space.join("coder")  # creates the stream
             await asyncio.wait_for(until_kept(broker, goal, payload(body="early")), LIMIT_S)
             late = await space.join("coder", session_id=goal)
             assert (await first(late)).text == "early"
 
 
-async def test_several_programs_of_a_space_take_in_what_comes_once(server: NatsServer, url: str, place: str) -> None:
+async def test_several_programs_of_a_space_accept_each_message_once(server: NatsServer, url: str, place: str) -> None:
     other = f"nats://{place}?cache={Path(url.partition('cache=')[2]).parent / 'there'}"
     async with covey.open(url) as one, covey.open(other) as two, plain(server) as broker:
         me = await one.join("coder")
@@ -200,7 +202,7 @@ async def until(member: Member, text: str) -> None:
                 return
 
 
-async def test_an_inbox_of_the_peers_policy_keeps_the_newest_64(server: NatsServer, url: str) -> None:
+async def test_an_inbox_with_the_peers_policy_keeps_the_newest_64(server: NatsServer, url: str) -> None:
     async with covey.open(url) as space, plain(server) as broker:
         me = await space.join("coder", inbox_overflow="first-in-first-out")
         for n in range(70):
@@ -212,7 +214,7 @@ async def test_an_inbox_of_the_peers_policy_keeps_the_newest_64(server: NatsServ
     assert texts[-1] == "69"
 
 
-async def test_the_rules_of_the_card_hold_for_foreign_programs(
+async def test_the_rules_of_the_card_apply_to_foreign_programs(
     server: NatsServer, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "covey")
@@ -221,10 +223,10 @@ async def test_the_rules_of_the_card_hold_for_foreign_programs(
         await broker.publish(f"agent.inbox.{me.session.id}", payload(body="no"))
         await broker.publish(f"agent.inbox.{me.session.id}", payload(body="yes", from_agent_id="friend"))
         assert (await first(me)).text == "yes"
-    assert "refused what alien sent" in caplog.text
+    assert "refused a message from alien" in caplog.text
 
 
-async def test_what_this_space_said_does_not_come_back(url: str) -> None:
+async def test_messages_of_this_space_are_not_accepted_as_foreign_ones(url: str) -> None:
     goal = str(uuid4())
     async with covey.open(url) as space:
         me: Member = await space.join("coder")
@@ -249,7 +251,7 @@ async def listening(broker: Client, goal: str) -> Any:
     """Return the subscription of a foreign program to its own inbox, known to the server."""
     heard = await subscribed(broker, inbox_subject(parse_session_id(goal)))
     await broker.flush()
-    await broker.flush()  # the first goes ahead of what the client still holds back
+    await broker.flush()  # the first flush overtakes the data that the client still buffers
     return heard
 
 
@@ -277,7 +279,7 @@ async def test_a_model_sees_the_goal_of_a_foreign_program_and_answers_by_its_nam
     assert (said["from_agent_id"], said["to_agent_id"], said["body"]) == ("coder", "alien", "got it")
 
 
-async def test_a_number_answers_a_foreign_program_with_its_correlation_id(server: NatsServer, url: str) -> None:
+async def test_a_reply_by_number_to_a_foreign_program_has_its_correlation_id(server: NatsServer, url: str) -> None:
     goal, correlation = str(uuid4()), str(uuid4())
     async with covey.open(url) as space, plain(server) as broker:
         me = await space.join("coder")
@@ -316,7 +318,9 @@ async def test_an_envelope_is_read_and_answered_in_an_envelope(server: NatsServe
     assert bare["body"] == "bare"
 
 
-async def test_the_time_that_a_foreign_program_names_is_kept_unless_it_is_to_come(server: NatsServer, url: str) -> None:
+async def test_the_time_that_a_foreign_program_names_is_kept_unless_it_is_in_the_future(
+    server: NatsServer, url: str
+) -> None:
     async with covey.open(url) as space, plain(server) as broker:
         me = await space.join("coder")
         await broker.publish(f"agent.inbox.{me.session.id}", payload())
@@ -328,7 +332,7 @@ async def test_the_time_that_a_foreign_program_names_is_kept_unless_it_is_to_com
     assert soon.message.created_at.year < 2999
 
 
-async def test_a_name_that_is_none_here_is_mapped_and_its_program_reached_by_either(
+async def test_an_invalid_name_is_mapped_and_its_program_is_reached_by_either_name(
     server: NatsServer, url: str
 ) -> None:
     goal = str(uuid4())
@@ -343,7 +347,7 @@ async def test_a_name_that_is_none_here_is_mapped_and_its_program_reached_by_eit
             assert (said["to_agent_id"], said["body"]) == ("kate.v2", to)
 
 
-async def test_a_name_that_no_agent_can_have_is_refused_aloud_and_once(
+async def test_a_name_that_no_agent_can_have_is_refused_with_one_warning(
     server: NatsServer, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with covey.open(url) as space, plain(server) as broker:
@@ -357,7 +361,7 @@ async def test_a_name_that_no_agent_can_have_is_refused_aloud_and_once(
     assert all("from_agent_id" in line for line in warnings)
 
 
-async def test_a_foreign_program_speaks_neither_under_the_name_nor_from_the_session_of_an_agent_here(
+async def test_a_foreign_program_cannot_use_the_name_or_the_session_of_an_agent_here(
     server: NatsServer, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     goal = str(uuid4())
@@ -387,7 +391,7 @@ async def test_an_agent_that_joins_takes_its_name_from_a_foreign_program(server:
         assert (await send_to_peer(me, "alien", "hello"))["delivered_to"] == [alien.session.id]
 
 
-async def test_what_foreign_programs_say_to_each_other_is_none_of_ours(server: NatsServer, url: str) -> None:
+async def test_messages_between_foreign_programs_are_ignored(server: NatsServer, url: str) -> None:
     one, other = str(uuid4()), str(uuid4())
     async with covey.open(url) as space, plain(server) as broker:
         me = await space.join("coder")

@@ -1,6 +1,6 @@
-"""Any call: every public method of every service, with arguments that its annotations ask for.
+"""Arbitrary calls: every public method of every service, with arguments drawn by its annotations.
 
-A method that is new is called too, without a word about it here. A type that is new has to be given values first.
+A new method is called without a change here. A new parameter type needs an entry in the table of values first.
 """
 
 import inspect
@@ -23,14 +23,16 @@ SERVICES: Final = (
     "history",
     "identities",
     "inbox_limits",
-    "looking",
+    "inbox",
     "mail",
     "negotiations",
     "offers",
     "reading",
     "runs",
     "spawning",
+    "status",
     "tasks",
+    "traffic",
     "waits",
     "work",
 )
@@ -48,27 +50,30 @@ WHOLE: Final = (
     "storms",
     "supervision",
 )
-"""Refused to an agent's token as a whole."""
+"""Services that are refused to an agent's token as a whole."""
 
 OTHERS: Final = (
     "attachments",
     "clock",
-    "lately",
+    "recently_shown",
     "launching",
     "narrowed_to",
-    "onlooking",
+    "passive_waiting",
     "upkeep",
     "vouched",
     "waiting",
 )
-"""Not called: contents of files go by their hash, time, hints and bells are nobody's, upkeep is the space's own, what
-watches over children is the process's, and who acts by the credentials of a store is no secret to who has them."""
+"""Services that are not called.
+
+Attachments are addressed by their hash. Time, hints and wake-ups have no owner. Upkeep belongs to the space, and the
+supervision of children to the process. The identity behind a store's credentials is no secret to their holder.
+"""
 
 WITHIN: Final = frozenset({Act, Transaction})
-"""What a method takes that other services use within their transactions; no surface can call it."""
+"""Parameter types of methods that other services call within their transactions. No surface can call those methods."""
 
 Values = Mapping[object, Callable[[], object]]
-"""How to draw a value, by its type or by the name of the parameter."""
+"""Functions that draw a value, by its type or by the name of the parameter."""
 
 
 class AnyCall(NamedTuple):
@@ -77,7 +82,7 @@ class AnyCall(NamedTuple):
     arguments: Mapping[str, Any]
 
     def on(self, services: Services) -> Any:
-        """Do it; what it returns may have to be awaited."""
+        """Make the call. The result may be an awaitable."""
         return getattr(getattr(services, self.service), self.method)(**self.arguments)
 
 
@@ -92,7 +97,10 @@ def methods(services: Services) -> Sequence[tuple[str, str]]:
 
 
 def draw(services: Services, service: str, method: str, values: Values, random: Random) -> AnyCall:
-    """Draw the arguments of one call. What has a default is left out half of the time; but nobody waits here."""
+    """Draw the arguments of one call.
+
+    A parameter with a default is left out half of the time, except the timeout, so that no call waits.
+    """
     function = getattr(getattr(services, service), method)
     hints = get_type_hints(function)
     arguments: dict[str, Any] = {}
@@ -106,5 +114,5 @@ def draw(services: Services, service: str, method: str, values: Values, random: 
 
 
 def public_names(services: type[Services]) -> set[str]:
-    """Return what services offer."""
+    """Return the public names of the services."""
     return {name for name in dir(services) if not name.startswith("_")}

@@ -1,17 +1,17 @@
-"""Reaching people: posts that are carried or refused, conversations that are bound, and what is said in them."""
+"""Moves of channels: posts are carried or refused, conversations are bound, and people write in them."""
 
 from datetime import timedelta
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
-from covey.core.address import parse_address
 from covey.core.channels.channel import console
-from covey.core.channels.post import PostState, Refused
+from covey.core.channels.post import PostRefusal, PostState
+from covey.core.identity import parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Callback, Kind, TextPart
 from covey.core.names import AgentName
-from covey.services.channels.channels import Said
+from covey.services.channels.channels import PersonMessage
 from covey.services.mail.recipients import SendPolicy
 from tests.properties.draws import CHANNEL, names, often, seldom, which
 from tests.properties.moves import move
@@ -38,8 +38,8 @@ class ChannelMoves(Twins):
 
     @move(3, limit=st.integers(1, 3), arrives=often, is_final=seldom, forgets=seldom, process=st.integers(0, 2))
     def carry(self, limit: int, arrives: bool, is_final: bool, forgets: bool, process: int) -> None:
-        """Carry what is due; a carrier that forgets to say what came of it seems dead, or is slow."""
-        refusal = Refused("closed today", is_final)
+        """Carry due posts. A carrier that never reports the outcome looks dead or slow."""
+        refusal = PostRefusal("closed today", is_final)
         batch = self.both(lambda services: services.posts.take(CHANNEL, limit), process)
         assert batch is not None
         for carried in batch.taken:
@@ -65,9 +65,9 @@ class ChannelMoves(Twins):
 
     @move(1, conversation=CONVERSATIONS, answers=seldom, post=which)
     def say(self, conversation: str, answers: bool, post: int) -> None:
-        """Let a person say something, or answer what was posted."""
+        """Let a person say something, or answer a post."""
         assert self.before is not None
-        said = Said(CHANNEL, conversation or "c-1", f"words {len(self.messages)}")
+        said = PersonMessage(CHANNEL, conversation or "c-1", f"words {len(self.messages)}")
         if answers:
             chosen = self.pick(list(self.before.posts.values()), post)
             said = said._replace(conversation=chosen.conversation, reply_to=chosen.message_id)

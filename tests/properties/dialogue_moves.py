@@ -1,4 +1,4 @@
-"""Debts, the archive, the gate and the sweep."""
+"""Moves of dialogues: debts, the archive, the gate and the sweep."""
 
 from hypothesis import strategies as st
 
@@ -25,7 +25,7 @@ class DialogueMoves(Twins):
 
     @move(1, scope=scopes, who=which, force=seldom, sweep=st.booleans())
     def gate(self, scope: Scope, who: int, force: bool, sweep: bool) -> None:
-        """Judge a scope, sweep it where nothing is owed, and now and then do either by force."""
+        """Check the gate of a scope or sweep the scope, sometimes by force."""
         actor = self.actor(who)
         if sweep:
             self.both(lambda services: services.dialogue.sweep(scope, actor, "a test" if force else None))

@@ -1,16 +1,14 @@
-"""Joining, leaving, dying, and time that passes or jumps."""
+"""Moves of the directory: joining, leaving, dying, and a clock that advances or jumps."""
 
 from datetime import timedelta
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
-from covey.core.directory.capacity import Capacity
-from covey.core.directory.card import Card
+from covey.core.directory.card import Capacity, Card
 from covey.core.directory.session import Activity, SessionKind
 from covey.core.identity import Identity
-from covey.core.ids import SessionId
-from covey.core.names import AgentName, Label
+from covey.core.names import AgentName, Label, SessionId
 from covey.services.directory.directory import JoinRequest
 from tests.properties.draws import EARLY, NAMES, PIDS, capacities, cards, names, seconds, seldom, which
 from tests.properties.moves import move
@@ -20,7 +18,7 @@ from tests.properties.twins import Twins
 class DirectoryMoves(Twins):
     @initialize(capacity=st.none() | capacities)
     def settle_in(self, capacity: Capacity | None) -> None:
-        """Begin with someone to write to: one session of ann, two of bob, and cy, who is not there."""
+        """Start with known agents: one session of ann, two of bob, and cy, who is offline."""
         for name in NAMES:
             self.both(lambda services, name=name: services.directory.register(name, Card(), Identity(name)))
         for process, name in enumerate((NAMES[0], NAMES[1], NAMES[1])):
@@ -75,7 +73,7 @@ class DirectoryMoves(Twins):
 
     @move(2, process=st.integers(0, 2))
     def kill(self, process: int) -> None:
-        """All attached sessions of the process are dead, and nobody has noticed yet."""
+        """Kill a process: its attached sessions are dead, and no other process has noticed yet."""
         for world in self.worlds:
             world.kill(process)
 
@@ -105,7 +103,7 @@ class DirectoryMoves(Twins):
 
     @move(1, closed=st.sampled_from((None, None, None, True, False)), who=which)
     def look_around(self, closed: bool | None, who: int) -> None:
-        """Look who is there; now and then close the roster, or open it again."""
+        """List the agents. Sometimes close the roster, or open it again."""
         self.both(lambda services: services.directory.agents())
         if closed is not None:
             self.both(lambda services: services.policies.close_roster(self.actor(who), closed=closed))

@@ -1,34 +1,31 @@
-"""What the random operations are made of: few names and scopes, so that they meet often."""
+"""Strategies for random operations: few names and scopes, so that the operations often meet."""
 
 from datetime import timedelta
 from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from covey.core.directory.capacity import Capacity, Overflow
-from covey.core.directory.card import Card, TaskOverflow
+from covey.core.directory.card import Capacity, Card, Overflow, TaskOverflow
 from covey.core.directory.routing import WhenOffline
-from covey.core.ids import SessionId
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind
-from covey.core.ledger.offer import Presentation
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.ledger.offer import EvidenceGrade, Presentation
+from covey.core.names import AgentName, Scope, SessionId, Subject
 from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from covey.testing.fakes import numbered_uuid
 
 NAMES = [AgentName(name) for name in ("ann", "bob", "cy")]
 STRANGER = AgentName("dee")
-"""Known to nobody until someone writes to her and wants her registered."""
+"""An agent that is unknown until a message to it registers it."""
 CHANNEL = AgentName("ops")
-"""Where people are reached."""
+"""The channel to people."""
 EARLY = [SessionId(numbered_uuid(n)) for n in range(0xE001, 0xE005)]
-"""Session ids that are written to before anyone joins with them."""
+"""Session ids that get mail before a session joins with them."""
 PIDS = (71, 72)
 SCOPES = [Scope("s1"), Scope("s2")]
 SUBJECTS = [Subject("x"), Subject("y")]
 
 which = st.integers(0, 63)
-"""Picks one of whatever there is then."""
+"""An index into the values that exist at that point."""
 often = st.sampled_from((True, True, True, False))
 seldom = st.sampled_from((False, False, False, True))
 names = st.sampled_from(NAMES)
@@ -69,7 +66,7 @@ policies = st.builds(
 
 
 class Whom(NamedTuple):
-    """A recipient, to be made an address when it is known who is there."""
+    """A recipient that is turned into an address once the sessions are known."""
 
     how: str
     pick: int

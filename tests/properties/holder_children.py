@@ -1,4 +1,4 @@
-"""What others do about children in a story of a token's holder: what they are told has a mark that is theirs alone."""
+"""Children of the other agents in a story of a token's holder. Each text about them has a unique mark."""
 
 from collections.abc import Callable
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 from covey.core.identity import Identity
 from covey.core.names import AgentName
 from covey.core.work.run import RunState
-from covey.ports.children import Errand, Product, PythonChild
+from covey.ports.children import ChildResult, ChildWork, PythonChild
 from covey.ports.work import RunFilter
 from covey.services.children.request import SpawnRequest
 from covey.services.space import Services
@@ -14,14 +14,14 @@ from tests.properties.holder_work import Mark
 from tests.properties.world import finish
 
 
-async def nothing(errand: Errand, report: Callable[[str], None]) -> Product:
-    """Stand for a child of which a test says what becomes."""
+async def nothing(errand: ChildWork, report: Callable[[str], None]) -> ChildResult:
+    """Stand for a child whose outcome a test decides."""
     del errand, report
-    return Product(RunState.COMPLETED)
+    return ChildResult(RunState.COMPLETED)
 
 
 def raise_child(services: Services, who: Identity, agent: AgentName | None, random: Random, mark: Mark) -> None:
-    """Let somebody start a child, or let a child come to an end."""
+    """Let an agent start a child, or let a child end."""
     if random.random() < 0.5:
         wish = SpawnRequest("do what only they know", agent=agent, python=PythonChild(nothing))
         run = finish(services.spawning.spawn(wish, who))
@@ -31,4 +31,4 @@ def raise_child(services: Services, who: Identity, agent: AgentName | None, rand
     if alive:
         run = random.choice(alive).run
         said = mark(run.request, None)
-        finish(services.supervision.end(run.id, Product(RunState.FAILED, said, reason=said)))
+        finish(services.supervision.end(run.id, ChildResult(RunState.FAILED, said, reason=said)))

@@ -1,38 +1,38 @@
-"""A story of a space in which three agents write to each other, and eve calls whatever she likes by her token."""
+"""A story of a space in which three agents write to each other, and eve makes arbitrary calls by her token."""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from covey.core.address import SessionKey, parse_address
-from covey.core.attention.pending import Terms
-from covey.core.directory.capacity import PEERS_CAPACITY, Capacity
-from covey.core.directory.card import Card
+from covey.core.attention.pending import AttentionOptions
+from covey.core.directory.card import PEERS_CAPACITY, Capacity, Card
 from covey.core.directory.session import Activity, Holder, Session, SessionKind
-from covey.core.directory.token import Token, TokenId
 from covey.core.errors import CoveyError
-from covey.core.identity import THE_SPACE, Grade, Identity
-from covey.core.ids import (
+from covey.core.identity import THE_SPACE, Grade, Identity, SessionKey, Token, TokenId, parse_address
+from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import Callback, Kind, Part, TextPart
+from covey.core.ledger.offer import EvidenceGrade, Presentation
+from covey.core.ledger.outcome import Outcome, OutcomeKind
+from covey.core.names import (
+    OPERATOR,
+    AgentName,
     DeliveryId,
     InboxId,
+    Label,
     MessageId,
     OfferId,
+    Scope,
     SessionId,
+    Subject,
     TicketId,
     parked_inbox,
     session_inbox,
     ticket_id,
 )
-from covey.core.ledger.delivery import DeliveryState
-from covey.core.ledger.draft import Draft
-from covey.core.ledger.event import Action, Event
-from covey.core.ledger.evidence import EvidenceGrade
-from covey.core.ledger.message import Callback, Kind, Part, TextPart
-from covey.core.ledger.offer import Presentation
-from covey.core.ledger.outcome import Outcome, OutcomeKind
-from covey.core.names import OPERATOR, AgentName, Label, Scope, Subject
 from covey.core.work.approval import PLAN, ApprovalName, Decision
 from covey.core.work.run import RunId
 from covey.core.work.task import TaskMove
@@ -42,9 +42,9 @@ from covey.ports.store import Store
 from covey.ports.work import RunFilter, TaskFilter
 from covey.services.children.request import SpawnRequest
 from covey.services.dialogue.negotiation import Whom
-from covey.services.directory.clients import Seated
+from covey.services.directory.clients import ClientSession
 from covey.services.directory.directory import Joined, JoinRequest
-from covey.services.mail.looking import InboxFilter
+from covey.services.mail.inbox import InboxFilter, InboxItem
 from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from covey.testing.fakes import HandClock
 from covey.testing.records import a_ticket
@@ -58,19 +58,19 @@ NAMES: Final = (ANN, BOB, EVE)
 SCOPES: Final = (Scope("s1"), Scope("s2"))
 LABEL: Final = Label("main")
 CARD: Final = Card(allowed_delegates=(ANN, BOB), quota=2, command=("work",), allow_spawn=(), max_children=3)
-"""What eve's owner lets her do. Children of others act in their names, so she starts only her own."""
+"""The permissions that eve's owner gives her. A child acts in the name of its agent, so she may only start her own."""
 KINDS: Final = (Kind.NOTIFY, Kind.REQUEST, Kind.REQUEST, Kind.UPDATE, Kind.TASK)
 OWNERS: Final = frozenset({Action.TOKEN_CREATED, Action.TOKEN_REVOKED, Action.SETTING_CHANGED, Action.MESSAGES_PRUNED})
-"""What only the operator does, or whoever has the store."""
+"""Actions of the operator, or of a process with access to the store."""
 
 
 def leased(name: AgentName) -> JoinRequest:
-    """Return how somebody far away joins, who may come back to its session."""
+    """Return the request by which a remote agent joins, which may come back to its session."""
     return JoinRequest(name, kind=SessionKind.LEASED, label=LABEL, lease=timedelta(days=1))
 
 
 class HolderStory:
-    """What all others write has a mark in it that is theirs alone: in its text, its subject, its data and its end."""
+    """A story with a unique mark in each text, subject, data and reason that the other agents write."""
 
     def __init__(self, store: Store, seed: int) -> None:
         self._random = Random(seed)
@@ -86,12 +86,12 @@ class HolderStory:
         self._calls = methods(self.narrow)
         self._marked = 0
         self._marks: dict[str, tuple[MessageId, AgentName | None]] = {}
-        """What each mark is of: a message, or what somebody said of its own copy."""
+        """Origin of each mark: a message, or the text of an agent about its own copy."""
         self._offers: list[OfferId] = []
         self.refused = self.done = 0
 
     def tell(self, steps: int) -> None:
-        """Go through so many steps, and check each of eve's."""
+        """Run `steps` steps, and check each of eve's."""
         for _ in range(steps):
             self._clock.advance(self._random.choice((0, 0, 1, 400)))
             if self._random.random() < 0.4:
@@ -100,10 +100,10 @@ class HolderStory:
             else:
                 self._call()
 
-    # -------------------------------------------------------------------------------------------------- others
+    # ---------------------------------------------------------------------------------------- the other agents
 
     def _others(self) -> None:
-        """Let somebody do something that the space allows."""
+        """Let an agent do something that the space allows."""
         who = self._random.choice(self._sessions)
         mail, message_id = self.wide.mail, self._message_id()
         doings = (
@@ -149,8 +149,7 @@ class HolderStory:
             self._marks[text.text if isinstance(text, TextPart) else str(text)] = receipt.message_id, None
 
     def _mark(self, message_id: MessageId, agent: AgentName | None) -> str:
-        """Return a text for what an agent does to its copy, that stands nowhere else; without one, for what both sides
-        of a task may know."""
+        """Return a unique text about an agent's copy. Without an agent, both sides of the task may know the text."""
         self._marked += 1
         mark = f"mark-{self._marked}-end"
         self._marks[mark] = message_id, agent
@@ -159,14 +158,14 @@ class HolderStory:
     # ----------------------------------------------------------------------------------------------------- eve
 
     def _call(self) -> None:
-        """Let eve call something. Whom she says to be is sometimes a lie, which no surface would let her tell."""
+        """Let eve make a call. Her claimed identity is sometimes a lie that no surface would let through."""
         call = draw(self.narrow, *self._random.choice(self._calls), self._values(), self._random)
         before = finish(self.wide.history.last())
         owned = self._owned()
         outcome = self._outcome(call)
         if not self._is_lie(call):
             self._check_nothing_leaked(call, repr(outcome))
-            given = outcome.identity if isinstance(outcome, Joined | Seated) else outcome
+            given = outcome.identity if isinstance(outcome, Joined | ClientSession) else outcome
             assert not isinstance(given, Identity) or given.agent == EVE, f"{call} made her another: {given}"
         for event in finish(self.wide.history.read(before, 10_000)):
             self._check_own(call, event)
@@ -199,7 +198,7 @@ class HolderStory:
         return is_sender or any(copy.agent == EVE and agent in (None, EVE) for copy in copies)
 
     def _check_own(self, call: AnyCall, event: Event) -> None:
-        """Fail where something happened that was not eve's to do, in her own name."""
+        """Fail if an event was not eve's to cause in her own name."""
         assert event.actor.agent == EVE or event.actor == THE_SPACE, f"{call} acted as another: {event}"
         if event.actor == THE_SPACE:
             return
@@ -226,7 +225,7 @@ class HolderStory:
         return None if event.message_id is None else finish(self.wide.mail.message(event.message_id)).sender.agent
 
     def _owned(self) -> object:
-        """Return what only an owner changes: tokens, others' cards, and what eve's card lets her do."""
+        """Return all data that only an owner changes: tokens, cards of others, and the permissions on eve's card."""
         tokens: list[Token] = [token._replace(used_at=None) for token in finish(self.wide.identities.tokens())]
         cards = {view.name: view.card for view in finish(self.wide.directory.agents()) if view.name in NAMES}
         eve = cards.pop(EVE)
@@ -240,7 +239,7 @@ class HolderStory:
         return self._pick([m.id for m in known]) if known else MessageId("1794738090871-" + "0" * 36)
 
     def _task_id(self) -> MessageId:
-        """Return a task, mostly, and then mostly one that eve is to do."""
+        """Return a task if there is one, mostly one that is assigned to eve."""
         wanted = TaskFilter(agent=EVE) if self._random.random() < 0.6 else TaskFilter()
         known = finish(self.wide.tasks.find(wanted, 5))
         return self._pick([view.task.id for view in known]) if known else self._message_id()
@@ -250,7 +249,7 @@ class HolderStory:
         return self._pick([view.run.id for view in known]) if known else RunId("0" * 32)
 
     def _spawn_wish(self) -> SpawnRequest:
-        """Return a child that eve would like; one whose program is on a card, or a callable."""
+        """Return a spawn request of eve; the program is on a card, or a callable."""
         cause = self._pick((None, None, self._message_id()))
         return SpawnRequest(
             "do it",
@@ -291,7 +290,7 @@ class HolderStory:
         return draft._replace(relaying=self._message_id()) if self._random.random() < 0.2 else draft
 
     def _identity(self) -> Identity:
-        """Return who calls: eve, mostly; else who she would like to be."""
+        """Return the caller: eve in most cases, otherwise an identity that she claims."""
         hers = self._sessions[2]._replace(grade=Grade.TOKEN)
         lies = (Identity(OPERATOR, None, Grade.TOKEN), Identity(ANN), self._sessions[1], Identity(OPERATOR))
         return self._pick((self._token, hers, hers, self._token, hers, self._pick(lies)))
@@ -312,10 +311,10 @@ class HolderStory:
             "words": lambda: pick(("mark", "text end", "data")),
             "timeout": lambda: 0.0,
             "waits_on": lambda: pick((None, 5.0)),
-            "answered": lambda: None,  # at hand is only what was read before
+            "answered": lambda: None,  # the call reads the answered message itself
             "marks": lambda: None,  # no surface gives any
             "made_at": lambda: None,  # only the bridge says when a foreign program made something
-            "new_id": lambda: None,  # made beforehand only where a wait is written down with it
+            "new_id": lambda: None,  # only given if a wait is recorded with the message
             "seconds": lambda: 60.0,
             "what": ticket,
             "secret": lambda: "covey_" + "0" * 64,
@@ -349,13 +348,14 @@ class HolderStory:
             SessionId | None: lambda: pick((None, session())),
             InboxId: self._inbox,
             Collection[int]: lambda: (),
+            Sequence[InboxItem]: lambda: finish(self.wide.inbox.peek(pick(NAMES))),
             Capacity: lambda: PEERS_CAPACITY,
             Collection[DeliveryId] | None: lambda: pick((None, copies())),
             Identity: self._identity,
             Draft: self._any_draft,
             SendPolicy: lambda: SendPolicy(when_unknown=pick(tuple(WhenUnknown)), closes=pick((True, False))),
             JoinRequest: self._wish,
-            Seated: self._seated,
+            ClientSession: self._seated,
             Identity | None: lambda: pick((None, self._identity())),
             Holder: Holder,
             Card: self._card,
@@ -364,7 +364,8 @@ class HolderStory:
             EvidenceGrade: lambda: pick(tuple(EvidenceGrade)),
             Presentation: lambda: pick(tuple(Presentation)),
             timedelta: lambda: timedelta(minutes=10),
-            Terms | None: lambda: None,
+            datetime | None: lambda: pick((None, self._clock.now() - timedelta(minutes=5))),
+            AttentionOptions | None: lambda: None,
             str | None: lambda: pick((None, "because")),
             EventFilter | None: lambda: pick((None, EventFilter(agent=agent(), scope=scope()))),
             MessageFilter: lambda: MessageFilter(scope=scope()),
@@ -373,7 +374,10 @@ class HolderStory:
         }
 
     def _outcome_of(self) -> Outcome:
-        """Return how an ask ended, as if eve had waited for it; somebody else's is one that no surface would have."""
+        """Return the outcome of an ask, as if eve had waited for it.
+
+        No surface has the outcome of another agent's ask.
+        """
         tickets = [*finish(self.wide.dialogue.owed_to(EVE)), *finish(self.wide.dialogue.owed_by(EVE))]
         return Outcome(OutcomeKind.REPLIED, self._pick(tickets) if tickets else a_ticket())
 
@@ -381,11 +385,11 @@ class HolderStory:
         label = self._pick((None, LABEL))
         return JoinRequest(self._pick((None, ANN, BOB, EVE, OPERATOR)), self._pick((None, self._card())), label=label)
 
-    def _seated(self) -> Seated:
-        """Return a session of eve's as the program has it that acts from it."""
+    def _seated(self) -> ClientSession:
+        """Return a session of eve, as the program sees it that acts from it."""
         identity = self._sessions[2]
         assert identity.session is not None
-        return Seated(finish(self.wide.directory.session(identity.session)), identity, self._pick((True, False)))
+        return ClientSession(finish(self.wide.directory.session(identity.session)), identity, self._pick((True, False)))
 
     def _card(self) -> Card:
         wider = (CARD._replace(allowed_delegates=("*",)), CARD._replace(allow_spawn=("*",)))
@@ -393,4 +397,4 @@ class HolderStory:
 
 
 async def _nothing() -> None:
-    """Take nothing: what a call takes by is the caller's own."""
+    """Take nothing: this callback belongs to the caller."""

@@ -1,23 +1,22 @@
-"""What others do about tasks in a story of a token's holder: each word of theirs has a mark that is theirs alone."""
+"""Work of the other agents on tasks in a story of a token's holder. Each of their texts has a unique mark."""
 
 from collections.abc import Callable
 from random import Random
 
 from covey.core.identity import Identity
-from covey.core.ids import MessageId
 from covey.core.ledger.message import TextPart
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 from covey.core.work.task import Task
 from covey.ports.work import TaskFilter
 from covey.services.space import Services
 from tests.properties.world import finish
 
 Mark = Callable[[MessageId, AgentName | None], str]
-"""Makes a text that stands nowhere else, and remembers what it is of."""
+"""A function that makes a unique text and records its origin."""
 
 
 def work(services: Services, who: Identity, random: Random, mark: Mark) -> None:
-    """Let somebody take a task, say how one fares that it has, or take back what it handed over."""
+    """Let an agent take a task, move one of its tasks, or cancel one that it delegated."""
     what = random.choice(("take", "take", "move", "move", "move", "cancel"))
     if what == "take":
         finish(services.duties.take(who))
@@ -35,7 +34,7 @@ def work(services: Services, who: Identity, random: Random, mark: Mark) -> None:
 
 def _move(services: Services, who: Identity, task: Task, random: Random, mark: Mark) -> None:
     duties = services.duties
-    said = mark(task.id, None)  # whoever sees the task may know what was said of it
+    said = mark(task.id, None)  # both sides of the task may know its texts
     moves: dict[str, Callable[[], object]] = {
         "accept": lambda: finish(duties.accept(task.id, who, (TextPart(said),))),
         "reject": lambda: finish(duties.reject(task.id, who, said)),

@@ -1,17 +1,15 @@
-"""Sending, answering, asking, settling and withdrawing."""
+"""Moves of mail: sending, answering, asking, settling and withdrawing."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from covey.core.address import EVERYONE, Address, parse_address
-from covey.core.identity import Identity
-from covey.core.ids import MessageId, SessionId
+from covey.core.identity import EVERYONE, Address, Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.names import AgentName, MessageId, Scope, SessionId, Subject
 from covey.services.mail.recipients import SendPolicy
 from tests.properties.draws import (
     EARLY,
@@ -63,7 +61,7 @@ class MailMoves(Twins):
 
     @move(6, who=which, to=recipients, kind=st.sampled_from((Kind.NOTIFY, Kind.REQUEST)), scope=maybe_scope)
     def send_plainly(self, who: int, to: Sequence[Whom], kind: Kind, scope: Scope | None) -> None:
-        """Send as most do: by the default policy, a request only where a reply is wanted."""
+        """Send in the usual way: by the default policy, and with a reply expected for every request."""
         draft = self._draft(kind, to, None)._replace(expects_reply=kind is Kind.REQUEST, scope=scope)
         self._send(draft, self.actor(who), SendPolicy())
 
@@ -77,7 +75,7 @@ class MailMoves(Twins):
         stranger=seldom,
     )
     def reply(self, who: int, message: int, kind: Kind, to: Sequence[Whom], policy: SendPolicy, stranger: bool) -> None:
-        """Answer a message; a request in answer is a question back."""
+        """Answer a message. A request as an answer is a question back."""
         actor = self.actor(who) if stranger else self.recipient(message, who)
         draft = self._draft(kind, to, None)._replace(
             in_reply_to=self.message(message), expects_reply=kind is Kind.REQUEST
@@ -86,7 +84,7 @@ class MailMoves(Twins):
 
     @move(4, ticket=which, policy=policies, by_operator=seldom, asks_back=seldom)
     def answer_a_debt(self, ticket: int, policy: SendPolicy, by_operator: bool, asks_back: bool) -> None:
-        """Let one who owes an answer give it, or ask something first."""
+        """Let a debtor answer, or ask a question back first."""
         request, _, debtor = self.pick(self.tickets, ticket).partition("@")
         kind = Kind.REQUEST if asks_back else Kind.RESPONSE
         draft = self._draft(kind, (), None)._replace(in_reply_to=MessageId(request), expects_reply=asks_back)
@@ -94,7 +92,7 @@ class MailMoves(Twins):
 
     @move(1, who=which, early=st.sampled_from(EARLY), kind=st.sampled_from((Kind.NOTIFY, Kind.REQUEST)))
     def send_ahead(self, who: int, early: SessionId, kind: Kind) -> None:
-        """Write to a session that is not there yet."""
+        """Write to a session that has not joined yet."""
         draft = self._draft(kind, (), None)._replace(to=(parse_address(early),), expects_reply=kind is Kind.REQUEST)
         self._send(draft, self.actor(who), SendPolicy(may_await_session=True))
 
@@ -104,8 +102,10 @@ class MailMoves(Twins):
 
     @move(1, index=which, with_other_text=seldom)
     def send_again(self, index: int, with_other_text: bool) -> None:
-        """The same id again changes nothing, unless the content differs or the message was pruned: then it is
-        refused."""
+        """Send the same id again.
+
+        That changes nothing, but is refused if the content differs or the message was pruned.
+        """
         draft, actor, policy = self.pick(self.sent, index)
         if with_other_text:
             draft = draft._replace(parts=(TextPart("something else"),))
@@ -114,7 +114,7 @@ class MailMoves(Twins):
 
     @move(1, who=which, to=recipients, policy=policies, scope=maybe_scope)
     def ask(self, who: int, to: Sequence[Whom], policy: SendPolicy, scope: Scope | None) -> None:
-        """Ask without the patience to wait."""
+        """Ask with a timeout of zero."""
         draft = self._draft(Kind.REQUEST, to, None)._replace(expects_reply=True, scope=scope)
         self.both(lambda services: services.asks.ask(draft, self.actor(who), policy, 0))
 
@@ -135,7 +135,7 @@ class MailMoves(Twins):
 
     @move(1, message=which, stranger=seldom, who=which)
     def withdraw(self, message: int, stranger: bool, who: int) -> None:
-        """Take back a message: its sender, as a rule."""
+        """Withdraw a message, in most cases as its sender."""
         known = self.both(lambda services: services.mail.message(self.message(message)))
         assert known is not None
         actor = self.actor(who) if stranger else known.sender
@@ -143,9 +143,9 @@ class MailMoves(Twins):
 
     @move(1, message=which, agent=which, state=st.sampled_from(DeliveryState))
     def look(self, message: int, agent: int, state: DeliveryState) -> None:
-        """Looking changes nothing; that it does not is checked with all else."""
+        """Read without changing anything. The checks after each move show that nothing changed."""
         self.both(lambda services: services.mail.until(self.message(message), state, 0))
-        self.both(lambda services: services.looking.peek(NAMES[agent % len(NAMES)]))
+        self.both(lambda services: services.inbox.peek(NAMES[agent % len(NAMES)]))
 
     def _draft(self, kind: Kind, to: Sequence[Whom], expires_in: timedelta | None) -> Draft:
         return Draft(

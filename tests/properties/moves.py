@@ -1,7 +1,7 @@
-"""Moves: the steps of a story, each with its weight and what it is drawn from.
+"""Moves: the steps of a story, each with its weight and the strategies for its arguments.
 
-Hypothesis' own rules would be switched off at random for whole stories, and a ledger is only interesting where sending,
-showing, answering and dying meet.
+Hypothesis switches its own rules off at random for whole stories. A ledger is only interesting if sending, showing,
+answering and dying meet.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ def move(weight: int, **arguments: st.SearchStrategy[Any]) -> Callable[[F], F]:
 
 
 def steps_of(story: type) -> st.SearchStrategy[Step]:
-    """Return how the steps of a class with moves are drawn."""
+    """Return a strategy for the steps of a class with moves."""
     weighted: list[st.SearchStrategy[Step]] = []
     for name in dir(story):
         drawn = getattr(getattr(story, name), _DRAWN, None)

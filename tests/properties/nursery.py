@@ -1,18 +1,18 @@
-"""Children of an imagined process: they are there, and do nothing until a test says what became of them."""
+"""Children of a simulated process: they exist, and do nothing until a test decides their outcome."""
 
 from covey.core.work.run import Run, RunId
-from covey.ports.children import Child, ChildMoment, Errand
+from covey.ports.children import Child, ChildEvent, ChildWork
 
 
 class NoPlugins:
     are_there = False
 
-    async def tell(self, moment: ChildMoment, run: Run) -> None:
+    async def tell(self, moment: ChildEvent, run: Run) -> None:
         del moment, run
 
 
 class Nursery:
-    """`Launching` without programs and folders."""
+    """`Launching` without programs or folders."""
 
     plugins = NoPlugins()
 
@@ -22,7 +22,7 @@ class Nursery:
     async def furnish(self, child: Child) -> None:
         del child
 
-    async def launch(self, errand: Errand) -> None:
+    async def launch(self, errand: ChildWork) -> None:
         del errand
 
     async def abort(self, run: Run, why: str) -> None:

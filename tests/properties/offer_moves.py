@@ -1,13 +1,12 @@
-"""Showing deliveries, and what becomes known of it."""
+"""Moves of offers: showing deliveries, and the evidence for it."""
 
 from datetime import timedelta
 
 from hypothesis import strategies as st
 
 from covey.core.identity import Identity
-from covey.core.ids import DeliveryId, OfferId
-from covey.core.ledger.evidence import EvidenceGrade
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.offer import EvidenceGrade, Presentation
+from covey.core.names import DeliveryId, OfferId
 from tests.properties.draws import grades, leases, presentations, seldom, which
 from tests.properties.moves import move
 from tests.properties.twins import Twins

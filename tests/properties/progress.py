@@ -1,8 +1,8 @@
-"""What may change from one moment of a space to the next, and what never does."""
+"""Invariants between two snapshots of a space: the changes that are allowed."""
 
 from covey.core.channels.post import POST_MOVES
-from covey.core.ledger.delivery import MOVES, Delivery
-from covey.core.ledger.evidence import at_least
+from covey.core.ledger.delivery import MOVES, DeliveryRecord
+from covey.core.ledger.offer import at_least
 from covey.core.ledger.ticket import TICKET_MOVES, Ticket, TicketState
 from covey.core.work.run import RUN_MOVES, Run, RunState
 from covey.core.work.task import TASK_MOVES, Task, TaskState
@@ -10,7 +10,7 @@ from tests.properties.sameness import Snapshot
 
 
 def check_progress(before: Snapshot, after: Snapshot) -> None:
-    """Nothing that was accepted disappears, nothing that has ended begins anew, and evidence only grows."""
+    """Check that no accepted message disappears, nothing that has ended restarts, and evidence only grows."""
     assert after.events[: len(before.events)] == before.events, "the journal was changed"
     for message_id, message in before.messages.items():
         assert after.messages[message_id] == message, f"message {message_id} was changed"
@@ -33,7 +33,7 @@ def check_progress(before: Snapshot, after: Snapshot) -> None:
             assert after.offers[offer_id] == offer, f"offer {offer_id} had ended"
 
 
-def _check_delivery(before: Delivery, after: Delivery) -> None:
+def _check_delivery(before: DeliveryRecord, after: DeliveryRecord) -> None:
     assert after.state in MOVES, f"{after.id} is in no state of the table"
     assert before.grade is None or at_least(after.grade, before.grade), f"evidence for {after.id} was weakened"
     assert before.archived_at in (None, after.archived_at), f"{after.id} was archived before"

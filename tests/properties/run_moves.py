@@ -1,4 +1,4 @@
-"""Having children: starting them, what comes of them, and stopping them. None runs: a test says what they do."""
+"""Moves of children: starting them, their ends, and stopping them. No child runs: a test decides its outcome."""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from covey.core.identity import Identity
 from covey.core.names import AgentName
 from covey.core.work.run import ENDED, Run, RunState
-from covey.ports.children import Errand, Product, PythonChild
+from covey.ports.children import ChildResult, ChildWork, PythonChild
 from covey.ports.work import RunFilter
 from covey.services.children.request import SpawnRequest
 from tests.properties.draws import names, often, seldom, which
@@ -17,9 +17,9 @@ from tests.properties.twins import NotPossible, Twins
 from tests.properties.world import PROCESSES
 
 
-async def _nothing(errand: Errand, report: Callable[[str], None]) -> Product:
+async def _nothing(errand: ChildWork, report: Callable[[str], None]) -> ChildResult:
     del errand, report
-    return Product(RunState.COMPLETED)
+    return ChildResult(RunState.COMPLETED)
 
 
 CALLABLE: Final = PythonChild(_nothing)
@@ -32,7 +32,7 @@ class RunMoves(Twins):
     def spawn(
         self, who: int, agent: AgentName | None, process: int, as_sibling: bool, relays: bool, cause: int
     ) -> None:
-        """Start a child, now and then one of a child's own parent; its process may die later."""
+        """Start a child, sometimes as a sibling. Its process may die later."""
         wish = SpawnRequest(
             f"errand {len(self.messages)}",
             agent=agent,
@@ -50,19 +50,19 @@ class RunMoves(Twins):
     @move(3, run=which, state=ends)
     def come_to_an_end(self, run: int, state: RunState) -> None:
         chosen = self.run(run)
-        product = Product(state, "so far", reason="" if state is RunState.COMPLETED else "it had to be")
+        product = ChildResult(state, "so far", reason="" if state is RunState.COMPLETED else "it had to be")
         self.both(lambda services: services.supervision.end(chosen.id, product))
 
     @move(2, run=which, stranger=seldom, who=which)
     def stop(self, run: int, stranger: bool, who: int) -> None:
-        """Want a child to stop, and find it over, or not yet."""
+        """Ask a child to stop. It may have ended or not."""
         chosen = self.run(run)
         actor = self.actor(who) if stranger else Identity(chosen.parent_agent, chosen.parent)
         self.both(lambda services: services.spawning.stop(chosen.id, actor, "a test", 0))
 
     @move(2, run=which, as_parent=often, who=which)
     def await_child(self, run: int, as_parent: bool, who: int) -> None:
-        """Look for a result without the patience to wait."""
+        """Ask for a result with a timeout of zero."""
         chosen = self.run(run)
         actor = Identity(chosen.parent_agent, chosen.parent) if as_parent else self.actor(who)
         self.both(lambda services: services.spawning.result(chosen.id, actor, 0))
@@ -80,7 +80,7 @@ class RunMoves(Twins):
             self.both(lambda services: services.runs.tree(parent))
 
     def run(self, index: int) -> Run:
-        """Pick a run, the newest that are not over first."""
+        """Pick a run; those that have not ended come first, the newest of them at the front."""
         if self.before is None:
             raise NotPossible
         return self.pick(sorted(self.before.runs, key=lambda run: not run.has_ended), index)

@@ -1,20 +1,19 @@
-"""What two engines may differ in: the numbers that they give, not the order of them."""
+"""Comparison of two engines: they may give different sequence numbers, but in the same order."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post
+from covey.core.channels.post import Binding, Post
 from covey.core.directory.card import Agent
 from covey.core.directory.session import Session
-from covey.core.ids import DeliveryId, MessageId, OfferId, SessionId, TicketId
-from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.event import Event
 from covey.core.ledger.message import Message
 from covey.core.ledger.offer import Offer
 from covey.core.ledger.ticket import Ticket
 from covey.core.ledger.waits import Wait
+from covey.core.names import DeliveryId, MessageId, OfferId, SessionId, TicketId
 from covey.core.storms.budget import Tree
 from covey.core.work.run import Run
 from covey.core.work.task import Task
@@ -28,8 +27,8 @@ FAR = datetime(2999, 1, 1, tzinfo=UTC)
 
 
 def comparable(value: object) -> object:
-    """Return an answer without the seqs and positions in it."""
-    if isinstance(value, Delivery):
+    """Return a result without its sequence numbers and positions."""
+    if isinstance(value, DeliveryRecord):
         return value._replace(seq=0)
     if isinstance(value, Event):
         return value._replace(position=0)
@@ -40,7 +39,7 @@ def comparable(value: object) -> object:
 
 
 class Known(NamedTuple):
-    """What a story has named so far, and the journal does not list."""
+    """Ids that a story has used and the journal does not list."""
 
     sessions: Sequence[SessionId]
     offers: Sequence[OfferId]
@@ -52,8 +51,8 @@ class Snapshot(NamedTuple):
     agents: Sequence[Agent]
     sessions: Mapping[str, Session | None]
     messages: Mapping[MessageId, Message | None]
-    deliveries: Mapping[str, Delivery]
-    """With their rank in place of their seq."""
+    deliveries: Mapping[str, DeliveryRecord]
+    """Deliveries, with their rank in place of their sequence number."""
     tickets: Mapping[TicketId, Ticket]
     offers: Mapping[str, Offer | None]
     tasks: Mapping[MessageId, Task]
@@ -63,13 +62,13 @@ class Snapshot(NamedTuple):
     trees: Sequence[Tree]
     waits: Sequence[Wait]
     listed: Sequence[object]
-    """What the tables of tasks, posts, runs and trees list, in its order."""
+    """The listings of tasks, posts, runs and trees, in order."""
     events: Sequence[Event]
-    """Without positions."""
+    """Events without positions."""
 
 
 async def snapshot(tx: Transaction, known: Known) -> Snapshot:
-    """Return all that is known of a space."""
+    """Return all records of a space."""
     events: list[Event] = []
     while page := await tx.journal.read(events[-1].position if events else 0, 1000):
         events.extend(page)

@@ -1,4 +1,4 @@
-"""Handing work over: delegating, taking, saying how it fares, and taking it back."""
+"""Moves of tasks: delegating, taking, reporting progress, and cancelling."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -6,12 +6,10 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from covey.core.address import parse_address
-from covey.core.identity import Identity
-from covey.core.ids import MessageId
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Callback, Kind, TextPart
-from covey.core.names import AgentName, Scope
+from covey.core.names import AgentName, MessageId, Scope
 from covey.core.work.task import TASK_MOVES, Task, TaskMove, TaskState
 from covey.ports.work import TaskFilter
 from covey.services.mail.recipients import SendPolicy
@@ -26,7 +24,7 @@ LIKELY: Final[Mapping[TaskState, Sequence[TaskMove]]] = {
     TaskState.ACCEPTED: (TaskMove.START, TaskMove.START, TaskMove.START, TaskMove.START, TaskMove.FAIL),
     TaskState.WORKING: (TaskMove.PROGRESS, TaskMove.PROGRESS, TaskMove.COMPLETE, TaskMove.COMPLETE, TaskMove.FAIL),
 }
-"""What whoever has a task may say of it next."""
+"""Moves that the holder of a task may make next."""
 doings = st.sampled_from([move for move in TaskMove if move is not TaskMove.LAPSE])
 deadlines = st.sampled_from((None, None, timedelta(seconds=30), timedelta(seconds=300)))
 
@@ -52,7 +50,7 @@ class TaskMoves(Twins):
         part_of: int,
         wants_callback: bool,
     ) -> None:
-        """Hand something over; now and then a part of a task that one has, or such that people are told of its end."""
+        """Delegate a task; sometimes a part of a task that the delegator holds, or with a callback to people."""
         actor = self.actor(who)
         whole = self.task(part_of) if as_part else None
         if whole is not None:
@@ -75,8 +73,10 @@ class TaskMoves(Twins):
 
     @move(14, task=which, doing=doings, fitting=often, stranger=seldom, who=which, stale=seldom)
     def work_on(self, task: int, doing: TaskMove, fitting: bool, stranger: bool, who: int, stale: bool) -> None:
-        """Let whoever has a task say something of it, mostly what can be said; now and then somebody else does, or one
-        who does not know that another has it by now."""
+        """Let the holder of a task make a move, in most cases a legal one.
+
+        Sometimes another agent tries, or a holder that does not know that the task has been taken over.
+        """
         chosen = self.task(task)
         if fitting:
             doing = self.pick(LIKELY.get(chosen.state, ()), who)
@@ -87,7 +87,7 @@ class TaskMoves(Twins):
         8, who=which, to=which, forth=st.integers(0, 3), due_in=deadlines, turns=st.lists(which, min_size=3, max_size=3)
     )
     def hand_over(self, who: int, to: int, forth: int, due_in: timedelta | None, turns: list[int]) -> None:
-        """Hand something to somebody who is there, who takes what is next and gets so far with it."""
+        """Delegate a task to a live session, which takes its next task and makes some moves."""
         doer = self.member(to)
         self.delegate(who, doer.agent, None, due_in, False, 0, False)
         taken = self.both(lambda services: services.duties.take(doer))
@@ -107,7 +107,7 @@ class TaskMoves(Twins):
 
     @move(1, task=which, as_delegator=often, who=which)
     def collect(self, task: int, as_delegator: bool, who: int) -> None:
-        """Look for a result without the patience to wait."""
+        """Ask for a result with a timeout of zero."""
         chosen = self.task(task)
         actor = Identity(chosen.delegator, chosen.delegator_session) if as_delegator else self.actor(who)
         self.both(lambda services: services.tasks.result(chosen.id, actor, 0))
@@ -123,13 +123,13 @@ class TaskMoves(Twins):
         self.both(lambda services: services.tasks.find(wanted._replace(agent=None, delegator=agent), 3))
 
     def task(self, index: int) -> Task:
-        """Pick a task, the newest that are not finished first."""
+        """Pick a task; unfinished ones come first, the newest of them at the front."""
         if self.before is None:
             raise NotPossible
         return self.pick(sorted(self.before.tasks.values(), key=lambda task: not task.is_finished), index)
 
     def _doer(self, task: Task, index: int) -> Identity:
-        """Return who has a task, else one who may take it."""
+        """Return the holder of a task, or an identity that may take it."""
         if task.claimed_by is not None:
             return Identity(task.agent, task.claimed_by)
         siblings = [session for session in self.sessions if session.agent == task.agent]
@@ -154,5 +154,5 @@ class TaskMoves(Twins):
 
 
 async def _judge(view: object) -> str | None:
-    """Like every other task."""
+    """Accept about every other task."""
     return None if str(view).count("a") % 2 else "not to my taste"

@@ -1,19 +1,18 @@
-"""What holds of the tasks of a space at every moment: each move is told once, and no quota is exceeded."""
+"""Invariants of tasks: each move is reported once, and no quota is exceeded."""
 
 from collections import Counter
 from datetime import datetime
 
 from covey.core.identity import THE_SPACE
-from covey.core.ids import MessageId
 from covey.core.ledger.event import Action, Event
 from covey.core.ledger.message import Kind, Message
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 from covey.core.work.task import ACTIVE, FINISHED, Task, TaskMove, task_at
 from tests.properties.sameness import Snapshot
 
 
 def check_tasks(before: Snapshot | None, after: Snapshot, now: datetime) -> None:
-    """Fail where a move was not told, something was told twice, or an agent got more than its quota."""
+    """Fail if a move was not reported, something was reported twice, or an agent got more than its quota."""
     updates: dict[MessageId, list[Message]] = {}
     for message in after.messages.values():
         if message is not None and message.kind is Kind.UPDATE and _is_about_task(message):
@@ -25,13 +24,12 @@ def check_tasks(before: Snapshot | None, after: Snapshot, now: datetime) -> None
 
 
 def _is_about_task(update: Message) -> bool:
-    """Tell whether it is about the task that it answers; what answers an update is about the task too."""
+    """Return whether the update is about the task that it answers. An answer to an update is about the task too."""
     return update.task is not None and update.task.id == update.in_reply_to
 
 
 def _check_told(task: Task, updates: list[Message], space: Snapshot) -> None:
-    """One update for each move; besides, one for each time that it was abandoned and told so, and one that tells who
-    had it to stop."""
+    """Check for one update per move. Further updates report that the task was abandoned, or tell its holder to stop."""
     events = [event for event in space.events if event.message_id == task.id]
     moves = [event for event in events if event.action is Action.TASK_MOVED]
     told = [event.details["update"] for event in moves]
@@ -49,7 +47,7 @@ def _check_told(task: Task, updates: list[Message], space: Snapshot) -> None:
 
 
 def _is_stop(task: Task, event: Event) -> bool:
-    """Tell whether a move ended a task for somebody who had it and did not end it himself."""
+    """Return whether a move ended a task for a holder that did not end the task itself."""
     details = event.details
     is_by_worker = event.actor.agent == task.agent and details["move"] not in (TaskMove.CANCEL, TaskMove.LAPSE)
     is_held = details["from"] in ACTIVE or details["session"] is not None
@@ -57,7 +55,7 @@ def _is_stop(task: Task, event: Event) -> bool:
 
 
 def _check_quotas(before: Snapshot, after: Snapshot, now: datetime) -> None:
-    """Where an agent has more than its quota, the quota was lowered: it has not got another one since."""
+    """Check that an agent over its quota got no further task: only a lowered quota puts an agent over it."""
     held, earlier = _held(after, now), _held(before, now)
     for agent in after.agents:
         assert held[agent.name] <= max(agent.card.quota, earlier[agent.name]), f"{agent.name} is over its quota"

@@ -1,4 +1,7 @@
-"""Random loops are stopped, and random work never is. Each plain loop has a scenario: stopped within 500 messages."""
+"""Random loops are stopped, and random work never is.
+
+The scenarios show that each plain loop is stopped within 500 messages.
+"""
 
 import asyncio
 from collections.abc import Coroutine
@@ -18,7 +21,10 @@ from tests.scenarios.stores import in_memory
 from tests.scenarios.world import World
 
 ENOUGH = 1_000
-"""Answers to new questions do not count, so a loop that is full of them takes longer than a plain one."""
+"""Limit of messages.
+
+Answers to new questions do not count, so a loop that is full of them takes longer than a plain one.
+"""
 FEW = settings(max_examples=10)
 WORDS = ("parser", "branch", "deploy", "release", "green", "thanks", "again", "why", "node", "later")
 
@@ -29,7 +35,7 @@ def in_a_world(story: Coroutine[Any, Any, None]) -> None:
 
 
 def says(random: Random, n: int) -> str:
-    """Return a text: the same words, ever new ones, or with a counter."""
+    """Return a text: always the same, always new, or with a counter."""
     style = random.randrange(3)
     if style == 0:
         return "go on"
@@ -37,7 +43,7 @@ def says(random: Random, n: int) -> str:
 
 
 class Loop:
-    """Agents in a circle: each says something to the next, or to all, in one of the ways in which one can."""
+    """Agents in a circle: each writes to the next one, or to all, in a random way."""
 
     def __init__(self, world: World, members: list[Member], random: Random) -> None:
         self._world = world
@@ -68,7 +74,7 @@ class Loop:
 
 @FEW
 @given(size=st.integers(2, 4), seed=st.integers(0, 2**32), noise=st.integers(0, 3))
-def test_a_loop_of_any_words_kinds_and_pace_is_stopped_and_told_once(size: int, seed: int, noise: int) -> None:
+def test_a_loop_of_any_texts_kinds_and_pace_is_stopped_and_reported_once(size: int, seed: int, noise: int) -> None:
     async def story() -> None:
         world, random = World(in_memory()), Random(seed)
         *members, stranger = await world.join("alice", "bob", "carol", "dan", "eve")
@@ -76,7 +82,7 @@ def test_a_loop_of_any_words_kinds_and_pace_is_stopped_and_told_once(size: int, 
         error: ExchangeStorm | None = None
         for n in range(ENOUGH):
             try:
-                for _ in range(random.randint(0, noise)):  # what others write does not hide it
+                for _ in range(random.randint(0, noise)):  # messages of other agents do not hide the loop
                     await stranger.send(random.choice(members[:size]).name, f"by the way, {n}")
                 await loop.step(n)
             except ExchangeStorm as stopped:
@@ -84,7 +90,7 @@ def test_a_loop_of_any_words_kinds_and_pace_is_stopped_and_told_once(size: int, 
                 break
         assert error is not None
         assert loop.accepted <= ENOUGH
-        items = await world.services.looking.peek(OPERATOR, limit=100)
+        items = await world.services.inbox.peek(OPERATOR, limit=100)
         assert len([item for item in items if item.message.sender.agent == SPACE]) == 1
         await world.close()
 
@@ -114,8 +120,8 @@ def test_a_coordinator_with_workers_is_never_stopped(seed: int, workers: int) ->
 
 @FEW
 @given(seed=st.integers(0, 2**32))
-def test_flows_that_never_go_round_are_never_stopped(seed: int) -> None:
-    """Agents in a row: each writes to some that come after it, in floods, broadcasts and pipelines."""
+def test_flows_without_a_circle_are_never_stopped(seed: int) -> None:
+    """Agents in a row: each writes to some of those after it, in floods, broadcasts and pipelines."""
 
     async def story() -> None:
         world, random = World(in_memory()), Random(seed)
@@ -133,7 +139,7 @@ def test_flows_that_never_go_round_are_never_stopped(seed: int) -> None:
     in_a_world(story())
 
 
-def test_a_flood_of_ten_thousand_passes_with_the_usual_limits() -> None:
+def test_a_flood_of_ten_thousand_messages_passes_with_the_default_limits() -> None:
     async def story() -> None:
         world = World(in_memory())
         alice, _bob = await world.join("alice", "bob")

@@ -1,4 +1,5 @@
-"""Whatever is called by an agent's token, in whatever order: no other's mail, no other's name, no operator's powers."""
+"""Arbitrary calls by an agent's token, in any order: they give no mail of other agents, no other name, and no powers of
+the operator."""
 
 import os
 import random
@@ -8,13 +9,11 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.address import parse_address
 from covey.core.errors import BeyondToken, NotYours, TaskUnknown
-from covey.core.identity import Grade, Identity
-from covey.core.ids import MessageId
+from covey.core.identity import Grade, Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 from covey.core.work.task import TaskState
 from covey.ports.work import TaskFilter
 from covey.services.mail.recipients import SendPolicy
@@ -30,7 +29,7 @@ SEED = int(os.environ.get("COVEY_SEED") or random.randrange(2**32))
 
 @pytest.mark.timeout(60 + STORIES)
 @pytest.mark.requirement("identity.grades")
-def test_no_sequence_of_calls_gives_its_holder_another_s_mail_or_an_operator_s_powers() -> None:
+def test_no_sequence_of_calls_by_a_token_gives_access_to_the_mail_of_others_or_to_operator_powers() -> None:
     print(f"COVEY_SEED={SEED} repeats these stories")
     refused = done = 0
     for n in range(STORIES):
@@ -41,7 +40,7 @@ def test_no_sequence_of_calls_gives_its_holder_another_s_mail_or_an_operator_s_p
 
 
 @pytest.mark.timeout(60)
-def test_nor_does_one_on_sqlite(tmp_path: Path) -> None:
+def test_no_sequence_of_calls_on_sqlite_gives_such_access(tmp_path: Path) -> None:
     print(f"COVEY_SEED={SEED} repeats these stories")
     for n in range(3):
         store = SqliteStore(tmp_path / f"{n}.db", synchronous="normal")
@@ -50,14 +49,14 @@ def test_nor_does_one_on_sqlite(tmp_path: Path) -> None:
 
 
 def test_a_story_can_fail() -> None:
-    """With services that are not narrowed the same calls do tell what is another's."""
+    """With services that are not narrowed, the same calls do reveal the data of other agents."""
     story = HolderStory(MemoryStore(), 0)
     story.narrow = story.wide
     with pytest.raises(AssertionError, match="another"):
         story.tell(1000)
 
 
-def test_a_holder_sees_the_tasks_that_it_handed_over_or_is_to_do_and_no_others() -> None:
+def test_a_holder_sees_only_the_tasks_that_it_delegated_or_is_assigned() -> None:
     story = HolderStory(MemoryStore(), 0)
 
     def delegate(delegator: AgentName, agent: AgentName, part_of: MessageId | None = None) -> MessageId:
@@ -90,7 +89,7 @@ def test_every_service_is_called_refused_or_left_out_for_a_reason() -> None:
     assert not missing, f"say in any_call.py what an agent's token may do with {missing}"
 
 
-def test_what_concerns_the_whole_space_is_refused_as_a_whole() -> None:
+def test_services_for_the_whole_space_are_refused_as_a_whole() -> None:
     narrow = HolderStory(MemoryStore(), 0).narrow
     for name in WHOLE:
         arguments = [None] * {"exports": 1, "prune": 2}.get(name, 0)

@@ -1,4 +1,5 @@
-"""Random stories, taken along from store to store: nothing is lost, nothing is added, and the books agree."""
+"""Random stories in a space that moves from store to store: nothing is lost, nothing is added, and the audit finds no
+fault."""
 
 import os
 import random
@@ -14,13 +15,13 @@ from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 from covey.adapters.memory import MemoryStore, MemoryViews
 from covey.adapters.sqlite.care.views import SqliteViews
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.ids import DeliveryId
-from covey.core.ledger.delivery import WAITING, Delivery
+from covey.core.ledger.delivery import WAITING, DeliveryRecord
+from covey.core.names import DeliveryId
 from covey.core.work.run import RunMove, run_moved
 from covey.core.work.task import abandoned
 from covey.ports.store import Transaction
 from covey.ports.views import Views
-from covey.services.transfer.apply import LEFT_BEHIND
+from covey.services.transfer.imports import LEFT_BEHIND
 from covey.testing.fakes import HandClock
 from tests.properties.channel_moves import ChannelMoves
 from tests.properties.dialogue_moves import DialogueMoves
@@ -60,7 +61,7 @@ class MovingSpaces(Moves):
 
     @invariant()
     def both_are_sound(self) -> None:
-        """Only learn what the story can go on with: another test looks at every step."""
+        """Only refresh the state of the story: another test checks every step."""
         known = Known([s.id for s in self.sessions], [offer for offer, _ in self.offers])
 
         async def look(tx: Transaction) -> Snapshot:
@@ -79,7 +80,7 @@ class MovingSpaces(Moves):
             super().teardown()
 
     def _move(self, folder: Path) -> None:
-        """From the SQLite twin into memory, and from there into another SQLite store."""
+        """Move the space from the SQLite twin into memory, and from there into another SQLite store."""
         memory, store = MemoryStore(), SqliteStore(folder / "covey.db", synchronous="normal")
         first, second, third = (
             SqliteViews(self._folder / "covey.db"),
@@ -90,7 +91,7 @@ class MovingSpaces(Moves):
         try:
             _arrive(exported(self.worlds[1].processes[0].services, first), here, second)
             _check_kept(everything(first), everything(second))
-            # Everyone has ended in the second: nothing more changes on the way to the third.
+            # In the second space every session has ended, so nothing more changes on the way to the third.
             _arrive(exported(here.processes[0].services, second), there, third)
             check_same(second, third)
         finally:
@@ -98,7 +99,7 @@ class MovingSpaces(Moves):
 
 
 def _arrive(lines: list[bytes], world: World, views: Views) -> None:
-    """Take an export in, twice: the second time changes nothing."""
+    """Import an export twice: the second import changes nothing."""
     services = world.processes[0].services
     assert imported(services, lines).is_new
     check_sound(services)
@@ -108,7 +109,7 @@ def _arrive(lines: list[bytes], world: World, views: Views) -> None:
 
 
 def _check_kept(old: Everything, new: Everything) -> None:
-    """Everything is as it was, but for the sessions that were live, their offers, and what was in their inboxes."""
+    """Check that everything is unchanged, except live sessions, their offers, and the mail in their inboxes."""
     check_equal(old, new, ("agents", "settings", "tokens", "pruned", "messages", "tickets", "bindings"))
     assert new.events[: len(old.events)] == old.events
     live = {session.id for session in old.sessions if not session.has_ended}
@@ -119,7 +120,7 @@ def _check_kept(old: Everything, new: Everything) -> None:
     _check_runs(old, new)
     moved = {delivery.id for delivery in old.deliveries if delivery.state in WAITING and delivery.session in live}
     assert _still(new, moved) == _still(old, moved)
-    # What was in one inbox, and is parked now, stands there in the order in which it stood.
+    # Mail that was in one inbox and is parked now keeps its order.
     parked = [delivery.id for delivery in new.deliveries if delivery.id in moved and delivery.is_parked]
     for session_id in live:
         here = [delivery.id for delivery in old.deliveries if delivery.session == session_id]
@@ -127,7 +128,7 @@ def _check_kept(old: Everything, new: Everything) -> None:
 
 
 def _check_tasks(old: Everything, new: Everything) -> None:
-    """What a session had waits for the next one; all else is as it was, and in its order."""
+    """Check that claimed tasks wait for the next session, and that all else is unchanged and in order."""
     assert [task.id for task in new.tasks] == [task.id for task in old.tasks]
     for before, after in zip(old.tasks, new.tasks, strict=True):
         if before.claimed_by is None:
@@ -139,7 +140,7 @@ def _check_tasks(old: Everything, new: Everything) -> None:
 
 
 def _check_runs(old: Everything, new: Everything) -> None:
-    """What ran is lost; all else is as it was, and in its order."""
+    """Check that running children are lost, and that all else is unchanged and in order."""
     assert [run.id for run in new.runs] == [run.id for run in old.runs]
     for before, after in zip(old.runs, new.runs, strict=True):
         if before.has_ended:
@@ -149,13 +150,13 @@ def _check_runs(old: Everything, new: Everything) -> None:
             assert after == run_moved(before, RunMove.LOSE, after.ended_at, LEFT_BEHIND)._replace(is_told=False)
 
 
-def _still(space: Everything, moved: set[DeliveryId]) -> list[Delivery]:
-    """Return the deliveries that nothing happened to, in their order."""
+def _still(space: Everything, moved: set[DeliveryId]) -> list[DeliveryRecord]:
+    """Return the deliveries that did not change, in order."""
     return [delivery._replace(seq=0) for delivery in space.deliveries if delivery.id not in moved]
 
 
 @pytest.mark.timeout(60 + EXAMPLES * STEPS // 10)
-def test_a_space_arrives_as_it_left_whatever_has_happened_in_it() -> None:
+def test_a_space_survives_a_transfer_after_any_story() -> None:
     print(f"COVEY_SEED={SEED} repeats these stories")
     run_state_machine_as_test(
         seed(SEED)(MovingSpaces),

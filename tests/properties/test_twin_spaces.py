@@ -1,4 +1,4 @@
-"""Random stories, told to a space in memory and to one in SQLite, step by step."""
+"""Random stories, run step by step in a space in memory and in one in SQLite."""
 
 import os
 import random
@@ -20,12 +20,13 @@ from tests.properties.run_moves import RunMoves
 from tests.properties.task_moves import TaskMoves
 from tests.properties.twins import NotPossible, Twins
 
-# Hypothesis tells most of its stories again with small changes. Without them each is new, which finds more here.
+# Hypothesis repeats most of its examples with small changes. This provider makes every story new, which finds more
+# here.
 AVAILABLE_PROVIDERS["always-new"] = "hypothesis.internal.conjecture.providers.HypothesisProvider"
 
 EXAMPLES = int(os.environ.get("COVEY_STORIES", "60"))
 STEPS = int(os.environ.get("COVEY_STORY_STEPS", "50"))
-# Making a story shorter that went wrong takes minutes: COVEY_SHRINK=1 with its seed asks for that.
+# Shrinking a failed story takes minutes. COVEY_SHRINK=1 with its seed enables it.
 PHASES = (Phase.generate, Phase.shrink) if os.environ.get("COVEY_SHRINK") else (Phase.generate,)
 SEED = int(os.environ.get("COVEY_SEED") or random.randrange(2**32))
 
@@ -42,7 +43,7 @@ class TwinSpaces(Moves):
 
 
 class WorkMoves(TaskMoves, ChannelMoves, OfferMoves, DirectoryMoves, PruneMoves):
-    """Mostly work that is handed over."""
+    """Mostly delegated work."""
 
 
 class TwinsAtWork(WorkMoves):
@@ -53,7 +54,7 @@ class TwinsAtWork(WorkMoves):
 
 
 class FamilyMoves(RunMoves, MailMoves, OfferMoves, DirectoryMoves, PruneMoves):
-    """Mostly children, and what is said to them and by them."""
+    """Mostly children, and the messages to and from them."""
 
 
 class TwinFamilies(FamilyMoves):
@@ -70,7 +71,7 @@ def test_memory_and_sqlite_answer_alike_and_the_ledger_holds_after_each_step() -
 
 
 @pytest.mark.timeout(60 + EXAMPLES * STEPS // 10)
-def test_each_move_of_a_task_is_told_once_and_no_quota_is_exceeded_whatever_happens() -> None:
+def test_each_move_of_a_task_is_reported_once_and_no_quota_is_exceeded_in_any_story() -> None:
     tell(TwinsAtWork, EXAMPLES // 3)
 
 
@@ -80,7 +81,7 @@ def test_each_child_ends_once_and_with_its_session_whatever_happens() -> None:
 
 
 def tell(story: type[Twins], examples: int) -> None:
-    """Tell so many stories."""
+    """Run that many stories."""
     print(f"COVEY_SEED={SEED} repeats these stories")
     run_state_machine_as_test(
         seed(SEED)(story),

@@ -1,4 +1,5 @@
-"""An id of another's is as unknown to the holder of an agent's token as one that never was, whatever call names it."""
+"""Foreign ids: to the holder of an agent's token, an id of another agent is as unknown as one that never existed, in
+every call."""
 
 import inspect
 from collections.abc import Sequence
@@ -7,13 +8,11 @@ from typing import Any, Final, get_type_hints
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.core.address import parse_address
 from covey.core.errors import BeyondToken, CoveyError
-from covey.core.identity import Grade, Identity
-from covey.core.ids import MessageId, OfferId, TicketId, ticket_id
+from covey.core.identity import Grade, Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.names import AgentName, Label
+from covey.core.names import AgentName, Label, MessageId, OfferId, TicketId, ticket_id
 from covey.core.work.approval import PLAN
 from covey.core.work.run import RunId
 from covey.ports.children import PythonChild
@@ -27,14 +26,14 @@ from tests.properties.world import finish
 
 NEVER: Final = MessageId("1794738090871-00000000-0000-4000-8000-00000000dead")
 NAMED: Final = (MessageId, TicketId, RunId, OfferId)
-"""Types of ids that name something of somebody's. Sessions and agents are for everyone to see."""
+"""Types of ids that belong to an agent. Sessions and agents are visible to everyone."""
 
 Pair = tuple[Any, Any]
-"""An id of another's, and one of the same form that never was."""
+"""An id of another agent, and one of the same form that never existed."""
 
 
 class Neighbours:
-    """Ann and bob have one of everything with each other. Eve has no part in any of it."""
+    """Ann and bob share one record of every kind. Eve has no part in any of them."""
 
     def __init__(self) -> None:
         self.story = HolderStory(MemoryStore(), 0)
@@ -59,7 +58,7 @@ class Neighbours:
         self.messages.append(run.request)
 
     def pairs(self, name: str, kind: object) -> Sequence[Pair]:
-        """Return the values that a parameter is tried with; none where it names nothing of anybody's."""
+        """Return the pairs of values for a parameter; empty if the parameter names no agent's record."""
         if name == "task_id":
             return [(self.task, NEVER)]
         if kind is TicketId or name == "what":
@@ -88,7 +87,7 @@ METHODS: Final = methods(HolderStory(MemoryStore(), 0).narrow)
 
 
 def parameters(service: str, method: str) -> dict[str, object]:
-    """Return the parameters of a method that name something, with their types."""
+    """Return the parameters of a method that name a record, with their types."""
     function = getattr(getattr(HolderStory(MemoryStore(), 0).narrow, service), method)
     hints = get_type_hints(function)
     names = inspect.signature(function).parameters
@@ -100,7 +99,7 @@ CALLS: Final = [(service, method) for service, method in METHODS if parameters(s
 
 @pytest.mark.parametrize(("service", "method"), CALLS)
 @pytest.mark.requirement("identity.grades")
-def test_another_s_id_is_as_unknown_as_one_that_never_was(service: str, method: str) -> None:
+def test_the_id_of_another_agent_is_as_unknown_as_one_that_never_existed(service: str, method: str) -> None:
     for name, kind in parameters(service, method).items():
         for n in range(len(Neighbours().pairs(name, kind))):
             told = [outcome(service, method, name, kind, n, side) for side in (0, 1)]
@@ -108,7 +107,7 @@ def test_another_s_id_is_as_unknown_as_one_that_never_was(service: str, method: 
 
 
 def outcome(service: str, method: str, name: str, kind: object, n: int, side: int) -> str:
-    """Return what a call comes to, without the id that it named."""
+    """Return the outcome of a call as text, without the id that the call named."""
     neighbours = Neighbours()
     narrow = neighbours.story.narrow
     given = neighbours.pairs(name, kind)[n][side]
@@ -124,7 +123,7 @@ def outcome(service: str, method: str, name: str, kind: object, n: int, side: in
 
 
 def arguments(neighbours: Neighbours, service: str, method: str) -> dict[str, Any]:
-    """Return what a method needs besides: eve acts, and waits for nothing."""
+    """Return the other arguments of a method: eve acts, and with a timeout of zero."""
     function = getattr(getattr(neighbours.story.narrow, service), method)
     hints = get_type_hints(function)
     values = neighbours.story._values()  # pyright: ignore[reportPrivateUsage]
@@ -139,8 +138,8 @@ def arguments(neighbours: Neighbours, service: str, method: str) -> dict[str, An
     return made
 
 
-def test_the_calls_are_all_there() -> None:
-    """A call that the surfaces have for ids must be among those tried."""
+def test_every_call_that_takes_an_id_is_tried() -> None:
+    """Calls by which surfaces pass ids must be among those tried."""
     tried = {f"{service}.{method}" for service, method in CALLS}
     assert {
         "mail.settle",
@@ -160,7 +159,7 @@ def test_the_calls_are_all_there() -> None:
     } <= tried
 
 
-def test_a_token_takes_no_label_by_which_another_s_session_is_found() -> None:
+def test_a_token_cannot_take_a_label_that_finds_the_session_of_another_agent() -> None:
     story = HolderStory(MemoryStore(), 0)
     label = Label("reviewer")
     finish(story.wide.directory.join(JoinRequest(BOB, label=label)))
@@ -170,7 +169,7 @@ def test_a_token_takes_no_label_by_which_another_s_session_is_found() -> None:
     with pytest.raises(BeyondToken):
         finish(story.narrow.spawning.spawn(wish, Identity(EVE, None, Grade.TOKEN)))
     assert finish(story.wide.directory.labelled(label)).agent == BOB
-    for taken in ("Reviewer", "bob", "Bob"):  # in another case, and the name of another agent
+    for taken in ("Reviewer", "bob", "Bob"):  # a label in another case, and the name of another agent
         with pytest.raises(BeyondToken):
             finish(story.narrow.directory.join(JoinRequest(EVE, label=Label(taken))))
     own = finish(story.narrow.directory.join(JoinRequest(EVE, label=Label("mine")))).session

@@ -1,4 +1,4 @@
-"""Two spaces that live through the same story: every operation is done to both, and both must answer the same."""
+"""Two spaces with the same story: every operation runs on both, and both must give the same result."""
 
 import shutil
 import tempfile
@@ -13,9 +13,8 @@ from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.directory.session import Session
 from covey.core.errors import CoveyError
 from covey.core.identity import Grade, Identity
-from covey.core.ids import DeliveryId, MessageId, OfferId, TicketId
 from covey.core.ledger.draft import Draft
-from covey.core.names import OPERATOR
+from covey.core.names import OPERATOR, DeliveryId, MessageId, OfferId, TicketId
 from covey.ports.store import Transaction
 from covey.services.mail.recipients import SendPolicy
 from covey.services.space import Services
@@ -32,17 +31,17 @@ THE_OPERATOR: Final = Identity(OPERATOR, None, Grade.TOKEN)
 
 
 class NotPossible(Exception):
-    """A move for which there is nothing yet."""
+    """A move that is not possible yet."""
 
 
 class Twins(RuleBasedStateMachine):
-    """What all rules stand on: the two spaces, and what the story has named so far."""
+    """The base of all moves: the two spaces, and the ids that the story has used."""
 
     def __init__(self) -> None:
         super().__init__()
         self._folder = Path(tempfile.mkdtemp(prefix="covey-twins-"))
         self.clock = HandClock()
-        # What a power cut would lose does not matter here, and the disk would take most of the time.
+        # Durability after a power cut does not matter here, and fsync would take most of the time.
         durable = SqliteStore(self._folder / "covey.db", synchronous="normal")
         self.worlds = (World(MemoryStore(), self.clock), World(durable, self.clock))
         self.sessions: list[Session] = []
@@ -51,7 +50,7 @@ class Twins(RuleBasedStateMachine):
         self.tickets: list[TicketId] = []
         self.sent: list[tuple[Draft, Identity, SendPolicy]] = []
         self.before: Snapshot | None = None
-        """The spaces as they were after the last step."""
+        """The records after the last step."""
 
     def teardown(self) -> None:
         for world in self.worlds:
@@ -59,7 +58,7 @@ class Twins(RuleBasedStateMachine):
         shutil.rmtree(self._folder)
 
     def both(self, do: Callable[[Services], Awaitable[T]], process: int = 0) -> T | None:
-        """Do the same to both spaces. Return what they both answer, or None where both refuse."""
+        """Run an operation on both spaces. Return their common result, or None if both refuse."""
         answers = [_attempt(do, world.processes[process].services) for world in self.worlds]
         first, second = (comparable(answer) for answer, _ in answers)
         assert first == second, f"memory answers\n  {first}\nand sqlite\n  {second}"
@@ -67,7 +66,7 @@ class Twins(RuleBasedStateMachine):
 
     @invariant()
     def both_are_sound(self) -> None:
-        """The two are equal in all they keep, and neither contradicts its journal, its rules or its past."""
+        """Check that both have the same records, and that neither contradicts its journal, its rules or its past."""
         memory, durable = (finish(world.store.read(self.all_records)) for world in self.worlds)
         for field in Snapshot._fields:
             kept, written = getattr(memory, field), getattr(durable, field)
@@ -83,11 +82,11 @@ class Twins(RuleBasedStateMachine):
         self.tickets = list(memory.tickets)
 
     async def all_records(self, tx: Transaction) -> Snapshot:
-        """Return all records of a space as they are now."""
+        """Return all current records of a space."""
         return await snapshot(tx, Known([s.id for s in self.sessions], [offer for offer, _ in self.offers]))
 
     def actor(self, index: int) -> Identity:
-        """Pick who acts: mostly a session, live or not; else someone who only claims a name, or the operator."""
+        """Pick an actor: mostly a session, live or not; otherwise a claimed name, or the operator."""
         if self.sessions and index % 8 < 6:
             return self.member(index // 8)
         return THE_OPERATOR if index % 8 == 6 else Identity(NAMES[index % len(NAMES)])
@@ -102,7 +101,7 @@ class Twins(RuleBasedStateMachine):
         return self.pick(self.messages, index)
 
     def recipient(self, message: int, index: int) -> Identity:
-        """Pick one of those whom a message is for."""
+        """Pick one of the recipients of a message."""
         assert self.before is not None
         message_id = self.message(message)
         copies = [copy for copy in self.before.deliveries.values() if copy.message_id == message_id]
@@ -111,7 +110,7 @@ class Twins(RuleBasedStateMachine):
         return Identity(copy.agent, copy.session)
 
     def pick(self, things: Sequence[T], index: int) -> T:
-        """Pick one of what there is, the newest first; where there is nothing, the move is not possible."""
+        """Pick one of `things`, the newest first. Raise NotPossible if there is none."""
         if not things:
             raise NotPossible
         return things[-1 - index % len(things)]

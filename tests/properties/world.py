@@ -1,17 +1,16 @@
-"""A space that a test drives by hand: its store, its clock, its imagined machine, without an event loop."""
+"""A space under full control of a test: its store, its clock and a simulated machine, without an event loop."""
 
 from collections.abc import AsyncGenerator, Awaitable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeVar
 
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch
-from covey.adapters.system.files import RootedFiles
-from covey.adapters.system.store_files import StoreFiles
+from covey.adapters.system.files import RootedFiles, StoreFiles
 from covey.core.directory.session import Holder
-from covey.core.ids import Topic
+from covey.core.names import Topic
+from covey.engines.adapters import Adapters
+from covey.ports.clock import Bell
 from covey.ports.store import Store
-from covey.ports.wakeups import Bell
-from covey.services.adapters import Adapters
 from covey.services.space import Services
 from covey.testing.fakes import CountingIds, HandClock
 from tests.properties.nursery import Nursery
@@ -19,11 +18,11 @@ from tests.properties.nursery import Nursery
 T = TypeVar("T")
 
 PROCESSES = 3
-"""How many processes of the imagined machine have the space open at a time."""
+"""Number of processes of the simulated machine that have the space open."""
 
 
 class NobodyRings:
-    """Wake-ups for a test in which nobody ever waits."""
+    """Wake-ups for tests in which no call waits."""
 
     def ring(self, topics: Collection[Topic]) -> None: ...
 
@@ -41,7 +40,7 @@ class NobodyRings:
 
 
 class Process:
-    """One process that has the space open; it can die."""
+    """A process that has the space open. It can be killed."""
 
     def __init__(self, ports: Adapters, liveness: MemoryLiveness) -> None:
         self.ports = ports._replace(liveness=liveness)
@@ -53,7 +52,7 @@ class Process:
 
 
 class World:
-    """One of the spaces that are compared. Ids and locks count, so that equal stories have equal ids."""
+    """One of the compared spaces. Ids and locks are counted, so that equal stories have equal ids."""
 
     def __init__(self, store: Store, clock: HandClock) -> None:
         self._machine = MemoryLiveness()
@@ -72,16 +71,16 @@ class World:
         self.processes = [self._process() for _ in range(PROCESSES)]
 
     def kill(self, index: int) -> None:
-        """Let a process die, and another begin in its place."""
+        """Kill a process and start another in its place."""
         self.processes[index].kill()
         self.processes[index] = self._process()
 
     def start_client(self, pid: int) -> None:
-        """Let a client's process run."""
+        """Start a client's process."""
         self._machine.start(pid)
 
     def kill_client(self, pid: int) -> None:
-        """Let a client's process die."""
+        """Kill a client's process."""
         self._machine.kill(Holder(pid=pid, started="0"))
 
     def _process(self) -> Process:
@@ -89,7 +88,7 @@ class World:
 
 
 def finish(awaitable: Awaitable[T]) -> T:
-    """Run what never has to wait."""
+    """Run an awaitable that never has to wait."""
     steps = awaitable.__await__()
     try:
         next(steps)

@@ -1,1 +1,1 @@
-"""What others wrote, at every place where a model or a person reads it."""
+"""Tests of foreign text at every place where a model or a person reads it."""

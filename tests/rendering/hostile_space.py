@@ -6,7 +6,7 @@ from typing import NamedTuple
 from covey import Card, Errand
 from covey.core.directory.card import Agent
 from covey.core.directory.session import Session
-from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.message import Callback, DataPart, FilePart, Message, TextPart
 from covey.core.ledger.ticket import Ticket
 from covey.core.work.run import Run
@@ -28,10 +28,10 @@ PLANTED: dict[type, set[str]] = {
     Task: {"reason"},
     Run: {"description", "reason", "stop_reason", "thread"},
     Session: {"end_reason", "status"},
-    Delivery: {"reason"},
+    DeliveryRecord: {"reason"},
     Ticket: set[str](),
 }
-"""The fields that hold free text of another agent."""
+"""Fields that hold free text of another agent."""
 
 PARSED: dict[type, set[str]] = {
     Card: {"allow_from", "allowed_delegates", "workspace", "command", "allow_spawn", "wire_name"},
@@ -44,32 +44,44 @@ PARSED: dict[type, set[str]] = {
     Run: {"id", "session", "key", "agent", "parent_agent", "request", "mode", "launcher", "state", "parent"}
     | {"sibling_of", "label", "folder", "stage"},
     Session: {"id", "key", "agent", "kind", "holder", "secret_hash", "activity", "label"},
-    Delivery: {"id", "message_id", "inbox", "agent", "state", "kind", "sender", "scope", "subject", "offer", "grade"}
+    DeliveryRecord: {
+        "id",
+        "message_id",
+        "inbox",
+        "agent",
+        "state",
+        "kind",
+        "sender",
+        "scope",
+        "subject",
+        "offer",
+        "grade",
+    }
     | {"seen"},
     Ticket: {"id", "message_id", "asker", "debtor", "state", "scope", "subject", "answer", "awaits", "trouble"}
     | {"asker_session", "thread", "close_reason"},
 }
-"""Fields whose texts have a form that is checked when they come in, or that only the space and the owner write."""
+"""Fields whose texts are validated on input, or which only the space and the owner write."""
 
 
 class Hostile(NamedTuple):
-    """Who is there, and what can be named."""
+    """A hostile space, its members and the ids of its records."""
 
     space: Space
     coder: Member
-    """Whose model and terminal are attacked."""
+    """The member whose model and terminal are attacked."""
     mallory: Member
     ticket: str
-    """Of a question of coder's that mallory has answered."""
+    """The ticket of a question by coder, which mallory has answered."""
     approval: str
-    """The same, of something that mallory has rejected."""
+    """The ticket of an approval request by coder, which mallory has rejected."""
     run: str
-    """A child of coder's that has ended."""
+    """A child of coder that has ended."""
     key: str
 
 
 async def plant(space: Space, forged: str) -> Hostile:
-    """Let mallory write forged texts wherever an agent can."""
+    """Let mallory write forged texts into every field that an agent controls."""
     wild = f"{forged}\n{CONTROL}"
     coder = await space.join("coder")
     mallory = await space.join("mallory", card=Card(description=forged, capabilities=(forged, "x")))

@@ -1,6 +1,6 @@
-"""Every place where a model reads what others wrote, found by enumeration: tools, prompts, resources and errors.
+"""Every place where a model reads foreign text, found by enumeration: tools, prompts, resources and errors.
 
-A tool, a resource, a prompt, an error or a text field that is new fails here until it is covered.
+A new tool, resource, prompt, error or text field fails here until it is covered.
 """
 
 import inspect
@@ -14,19 +14,19 @@ import pytest
 
 import covey
 from covey.core import errors
+from covey.core.attention.styles import RenderingStyle, framed
 from covey.core.errors import CoveyError, FileOutsideRoots
 from covey.core.json import Json
 from covey.core.ledger.message import DataPart, FilePart, Message, TextPart
-from covey.core.rendering.styles import Style, framed
 from covey.core.work.run import RunId
-from covey.core.work.spawn_prompt import first_prompt, later_prompt
-from covey.runtime.programs.prompt import prompt_for
-from covey.runtime.tasks.held import HeldTask
+from covey.core.work.spawning import first_prompt, later_prompt
+from covey.runtime.programs.command import prompt_for
+from covey.runtime.tasks.held_task import HeldTask
 from covey.surfaces.mcp.resources import RESOURCES, TEMPLATES, THREAD, read_resource
-from covey.surfaces.python.assignment import Assignment
+from covey.surfaces.python.tasks import Assignment
 from covey.toolkits.answers import refused
 from covey.toolkits.catalogue import HOMES, toolkit
-from covey.toolkits.tool import Answer, Form, Tool
+from covey.toolkits.tool import ParameterType, Tool, ToolAnswer
 from tests.rendering.forgeries import CONTROL, FORGERIES, MARK, assert_data_is_harmless, assert_nothing_escapes
 from tests.rendering.hostile_space import PARSED, PLANTED, Hostile, plant
 
@@ -39,7 +39,7 @@ READING = [name for name in HOMES if "read_message" in {tool.name for tool in to
 
 
 def calls_of(hostile: Hostile) -> Mapping[str, Sequence[Mapping[str, Json]]]:
-    """Return what each tool is called with, so that it shows as much of others as it can."""
+    """Return the calls of each tool that show as much foreign text as possible."""
     child: Mapping[str, Json] = {"sessionKey": hostile.key}
     asked: Mapping[str, Json] = {"ticket": hostile.ticket, "wait": 0}
     parts: Json = [{"type": "text", "text": "hi"}]
@@ -109,17 +109,17 @@ SHOWN = {
     *("worker.read_inbox", "worker.ask_agent"),
     *(f"{kit}.read_message" for kit in READING),
 }
-"""Tools that show texts of others. That they do is checked, so that the test does not look at empty answers."""
+"""Tools that show foreign texts. The test checks that they do, so that it does not examine empty answers."""
 
 
-def check(answer: Answer) -> None:
+def check(answer: ToolAnswer) -> None:
     assert_nothing_escapes(answer.text)
     assert_data_is_harmless(answer.data)
 
 
 @pytest.mark.requirement("trust.frame")
 @pytest.mark.parametrize("forged", FORGERIES)
-async def test_no_answer_of_any_tool_lets_a_text_of_others_out(forged: str) -> None:
+async def test_no_answer_of_any_tool_lets_a_foreign_text_have_an_effect(forged: str) -> None:
     async with covey.open("memory:", roots=[]) as space:
         await _check_all_tools(await plant(space, forged))
 
@@ -138,17 +138,19 @@ async def _check_all_tools(hostile: Hostile) -> None:
 
 
 def forged_calls(tool: Tool, forged: str) -> Iterator[Json]:
-    """Go through calls with a forged text in one argument: as a text, and where another form is wanted."""
+    """Yield calls with a forged text in one argument: as a text, and in place of another type."""
     yield {forged: forged}
     yield forged
     for parameter in tool.parameters:
-        others: dict[str, Json] = {p.name: "mallory" for p in tool.parameters if p.is_required and p.form is Form.TEXT}
+        others: dict[str, Json] = {
+            p.name: "mallory" for p in tool.parameters if p.is_required and p.form is ParameterType.TEXT
+        }
         yield {**others, parameter.name: forged}
         yield {**others, parameter.name: [forged, {forged: forged}]}
 
 
 @pytest.mark.parametrize(("kit", "tool"), ALL, ids=[f"{kit}.{tool.name}" for kit, tool in ALL])
-async def test_no_answer_repeats_an_argument_as_more_than_text(kit: str, tool: Tool) -> None:
+async def test_no_answer_lets_a_repeated_argument_have_an_effect(kit: str, tool: Tool) -> None:
     async with covey.open("memory:", roots=[]) as space:
         coder, _mallory = await space.join("coder"), await space.join("mallory")
         for forged in (FORGERIES[0], FORGERIES[2], FORGERIES[0] + CONTROL):
@@ -159,8 +161,8 @@ async def test_no_answer_repeats_an_argument_as_more_than_text(kit: str, tool: T
 
 
 @pytest.mark.parametrize("kit", HOMES)
-@pytest.mark.parametrize("style", Style)
-async def test_no_turn_lets_a_text_of_others_out(kit: str, style: Style) -> None:
+@pytest.mark.parametrize("style", RenderingStyle)
+async def test_no_turn_lets_a_foreign_text_have_an_effect(kit: str, style: RenderingStyle) -> None:
     async with covey.open("memory:", roots=[]) as space:
         hostile = await plant(space, FORGERIES[0])
         async with hostile.coder.turn(**hostile.coder.tools(kit).showing, budget=200_000) as turn:
@@ -171,7 +173,7 @@ async def test_no_turn_lets_a_text_of_others_out(kit: str, style: Style) -> None
 
 
 @pytest.mark.parametrize("forged", FORGERIES)
-async def test_no_resource_lets_a_text_of_others_out(forged: str) -> None:
+async def test_no_resource_lets_a_foreign_text_have_an_effect(forged: str) -> None:
     async with covey.open("memory:", roots=[]) as space:
         hostile = await plant(space, forged)
         box = hostile.coder.tools()
@@ -185,8 +187,8 @@ async def test_no_resource_lets_a_text_of_others_out(forged: str) -> None:
             assert_nothing_escapes(shown)
 
 
-def test_all_prompts_are_known_here() -> None:
-    """A function that writes a prompt for a child or a task has to be among those that are tested below."""
+def test_every_function_that_writes_a_prompt_is_covered() -> None:
+    """A function that writes a prompt for a child or a task must be among those tested below."""
     source = Path(inspect.getfile(covey)).parent
     found = {
         f"{path.relative_to(source)}:{name}"
@@ -195,22 +197,22 @@ def test_all_prompts_are_known_here() -> None:
         for name in re.findall(r"def (\w*prompt\w*)\([^)]*\) -> str:", path.read_text())
     }
     assert found == {
-        "core/work/spawn_prompt.py:first_prompt",
-        "core/work/spawn_prompt.py:later_prompt",
-        "runtime/programs/prompt.py:prompt_for",
-        "core/work/negotiation.py:announce_prompt",  # of names, and a message that is rendered as all others are
-        "surfaces/python/member.py:prompt",  # one of the first two
+        "core/work/spawning.py:first_prompt",
+        "core/work/spawning.py:later_prompt",
+        "runtime/programs/command.py:prompt_for",
+        "core/work/negotiation.py:announce_prompt",  # contains only names, and a message that is rendered as all others
+        "surfaces/python/member.py:prompt",  # returns one of the first two
     }
 
 
 @pytest.mark.parametrize("forged", FORGERIES)
-async def test_no_prompt_lets_a_text_of_others_out(forged: str) -> None:
+async def test_no_prompt_lets_a_foreign_text_have_an_effect(forged: str) -> None:
     wild = f"{forged}\n{CONTROL}"
     async with covey.open("memory:", roots=[]) as space:
         hostile = await plant(space, forged)
         run = (await space.services.runs.view(RunId(hostile.run))).run._replace(folder=f"/tmp/{wild}")
         file = FilePart(wild, "0" * 64, 3)
-        (message, *_rest) = [item.message for item in await space.services.looking.peek(hostile.coder.name)]
+        (message, *_rest) = [item.message for item in await space.services.inbox.peek(hostile.coder.name)]
         said = [message._replace(metadata={}), message._replace(parts=(TextPart(wild), DataPart(wild), file))]
         await hostile.mallory.delegate("coder", wild, data={wild: wild})
         assignment = await hostile.coder.take()
@@ -244,21 +246,21 @@ LEAVES = {leaf.__name__: leaf for leaf in leaves()}
 
 
 @pytest.mark.parametrize("leaf", LEAVES.values(), ids=LEAVES)
-def test_no_error_lets_what_it_repeats_out(leaf: type[CoveyError]) -> None:
+def test_no_error_lets_a_repeated_text_have_an_effect(leaf: type[CoveyError]) -> None:
     for forged in FORGERIES:
         check(refused(leaf(**dict(_arguments(leaf, f"{forged}{CONTROL}")))))
 
 
 FORMED = {
-    *("agent", "child", "owner", "sender", "rule", "limit"),  # names, and words of ours
+    *("agent", "child", "owner", "sender", "rule", "limit"),  # names, and words of the program
     *("message", "what", "action", "is_space"),
-    *("path", "place", "log", "replica", "command"),  # places that the owner chose
+    *("path", "place", "log", "replica", "command"),  # paths that the owner chose
 }
-"""What an error may begin with: texts with a form of their own, or from who runs the program."""
+"""Parameters of errors with validated texts, or with texts of the person who runs the program."""
 
 
 def _arguments(leaf: type[CoveyError], forged: str) -> Iterator[tuple[str, Any]]:
-    """Go through arguments for an error, forged wherever it takes text."""
+    """Yield arguments for an error, forged for each parameter that takes text."""
     for parameter in inspect.signature(leaf).parameters.values():
         hint = str(parameter.annotation)
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -279,7 +281,7 @@ class Field(NamedTuple):
 
 
 def texts_of(record: type) -> Iterator[Field]:
-    """Go through the fields of a record that can hold text: every one that is neither a number, a time nor a flag."""
+    """Yield the fields of a record that can hold text: all except numbers, times and flags."""
     for name, hint in get_type_hints(record).items():
         options = get_args(hint) if get_origin(hint) is UnionType else (hint,)
         names = {getattr(option, "__name__", str(option)) for option in options if option is not NoneType}
@@ -287,8 +289,8 @@ def texts_of(record: type) -> Iterator[Field]:
             yield Field(record, name)
 
 
-def test_every_text_field_is_planted_or_has_a_form() -> None:
-    """A new text field is either planted in the hostile space, or parsed where it comes in."""
+def test_every_text_field_is_planted_or_validated() -> None:
+    """A new text field is either planted in the hostile space, or parsed on input."""
     for record in PLANTED:
         known = {Field(record, name) for name in PLANTED[record] | PARSED.get(record, set())}
         assert set(texts_of(record)) - {Field(record, "card")} == known

@@ -1,4 +1,4 @@
-"""Every verb that shows what others wrote: nothing of it steers a terminal, as a table or as JSON."""
+"""Every CLI verb that shows foreign text: the text does not control a terminal, as a table or as JSON."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ import pytest
 
 import covey
 from covey.surfaces.cli.catalogue import VERBS
-from covey.surfaces.cli.terminal.letters import escaped
+from covey.surfaces.cli.terminal.text import escaped
 from tests.rendering.forgeries import CONTROL, FORGERIES, MARK, assert_safe_on_a_terminal
 from tests.rendering.hostile_space import plant
 from tests.surfaces.terminal import Terminal
@@ -19,6 +19,8 @@ from tests.surfaces.terminal import Terminal
 LIMIT_S = 30.0
 SHOWING: dict[str, list[str]] = {
     "agents": [],
+    "status": [],
+    "top": [],
     "inbox": ["coder"],
     "watch": ["--after", "0", "--limit", "40"],
     "search": [MARK],
@@ -31,6 +33,7 @@ SHOWING: dict[str, list[str]] = {
     "sessions": ["--all"],
     "receipt": ["1", "--agent", "coder"],
     "log": ["--limit", "500"],
+    "graph": ["coder:1"],
     "waits": [],
     "storms": ["--all"],
     "doctor": [],
@@ -40,10 +43,10 @@ SHOWING: dict[str, list[str]] = {
     "version": [],
     "tools": [],
 }
-"""Verbs that only look, with what they are called with here."""
+"""Verbs that only read, with their arguments here."""
 
-QUIET = {"owed", "waits", "storms", "doctor", "channels", "token", "help", "version", "tools"}
-"""They show names, numbers and words of ours in this space."""
+QUIET = {"top", "waits", "storms", "doctor", "channels", "token", "help", "version", "tools"}
+"""Verbs that show only names, numbers and words of the program here. `top` shows nothing without a terminal."""
 
 OTHERS = {
     *("init", "join", "leave", "send", "reply", "ask", "approve", "reject", "handle", "dismiss", "withdraw", "gate"),
@@ -51,12 +54,12 @@ OTHERS = {
     *("spawn", "say", "stop", "pause", "resume", "nats", "mcp", "prune", "backup", "restore", "export", "import"),
     *("move", "demo", "completion"),
 }
-"""Verbs that do something. Their results go through the same `Output`; the lines of an export are tested below."""
+"""Verbs that change something. Their results go through the same `Output`; the lines of an export are tested below."""
 
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a hostile space."""
+    """Return a folder with a hostile space."""
     folder = tmp_path_factory.mktemp("hostile")
 
     async def make() -> None:
@@ -82,7 +85,7 @@ def test_every_verb_is_known_here() -> None:
 
 @pytest.mark.requirement("trust.frame")
 @pytest.mark.parametrize("verb", SHOWING)
-def test_no_verb_lets_a_text_of_others_steer_a_terminal(space: Path, verb: str) -> None:
+def test_no_verb_lets_a_foreign_text_control_a_terminal(space: Path, verb: str) -> None:
     for form in ((), ("--json",)):
         words = [word.replace("ID", (space / "id").read_text()) for word in SHOWING[verb]]
         done = run(space, verb, *words, *form)
@@ -92,7 +95,7 @@ def test_no_verb_lets_a_text_of_others_steer_a_terminal(space: Path, verb: str) 
 
 
 @pytest.mark.requirement("trust.frame")
-def test_an_export_to_a_terminal_does_not_steer_it(space: Path) -> None:
+def test_an_export_to_a_terminal_does_not_control_it(space: Path) -> None:
     words = ["export", "--store", f"sqlite:{space}/covey.db"]
     with Terminal(words, space, {"HOME": str(space)}) as terminal:
         terminal.ends_with(0)

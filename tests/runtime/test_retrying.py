@@ -1,4 +1,4 @@
-"""Retries: what may pass is tried again and told, what can't pass is raised."""
+"""Retries: a call with a temporary failure is repeated and reported, a permanent failure is raised."""
 
 import asyncio
 
@@ -6,13 +6,13 @@ import pytest
 
 from covey.core.backoff import Backoff
 from covey.core.errors import StoreBusy, StoreCorrupt
-from covey.runtime.retrying import retried
+from covey.runtime.retry import retried
 
 AT_ONCE = Backoff(0.0, 0.0)
 LIMIT_S = 10.0
 
 
-async def test_a_call_is_made_again_until_it_works_and_each_failure_is_told() -> None:
+async def test_a_call_is_repeated_until_it_succeeds_and_each_failure_is_reported() -> None:
     told: list[str] = []
     busy = StoreBusy("covey.db", 5)
 
@@ -26,7 +26,7 @@ async def test_a_call_is_made_again_until_it_works_and_each_failure_is_told() ->
     assert told == [busy.message] * 3
 
 
-async def test_an_error_that_cannot_pass_is_raised_at_once() -> None:
+async def test_a_permanent_error_is_raised_at_once() -> None:
     told: list[str] = []
 
     async def call() -> int:

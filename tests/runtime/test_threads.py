@@ -1,4 +1,4 @@
-"""Threads that end with the process: results and errors come back, calls keep their order."""
+"""Threads that end with the process: results and errors are returned, calls keep their order."""
 
 import asyncio
 from queue import SimpleQueue
@@ -11,13 +11,13 @@ from covey.threads import WorkerThread, in_a_thread
 LIMIT_S = 10.0
 
 
-async def test_the_result_of_a_call_comes_back_from_a_thread_that_keeps_no_process_alive() -> None:
+async def test_the_result_of_a_call_is_returned_from_a_daemon_thread() -> None:
     async with asyncio.timeout(LIMIT_S):
         thread = await in_a_thread(current_thread, "one call")
     assert (thread.name, thread.daemon) == ("one call", True)
 
 
-async def test_an_error_and_an_exit_are_raised_by_the_caller() -> None:
+async def test_an_error_and_an_exit_are_raised_in_the_caller() -> None:
     def fail() -> None:
         raise KeyError("missing")
 
@@ -41,7 +41,7 @@ async def test_a_caller_that_is_cancelled_does_not_wait_for_the_thread() -> None
         end.set()
 
 
-def test_calls_are_made_one_after_the_other_in_their_order() -> None:
+def test_calls_are_made_one_at_a_time_in_order() -> None:
     made: SimpleQueue[int] = SimpleQueue()
     thread = WorkerThread("calls")
     for number in range(100):

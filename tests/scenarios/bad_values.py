@@ -1,4 +1,4 @@
-"""Values that no field of a message or a session takes: wrong, empty, huge, not text, or paths to somewhere else."""
+"""Values that no field of a message or a session accepts: wrong, empty, huge, not text, or paths that lead outside."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from covey.core.limits import MAX_ENVELOPE_BYTES
 SURROGATE = "\ud800"
 UNKNOWN_ID = "1767225600000-99999999-0000-4000-8000-000000000000"
 UNKNOWN_SESSION = "99999999-0000-4000-8000-000000000000"
-NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  # that it has no zone is the point
+NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  # the missing zone is the point
 BEFORE_TIME = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
 DIGEST = "0" * 64
 
@@ -39,7 +39,7 @@ NOT_A_SCOPE: Sequence[object] = (
     *NOT_TEXT, "", " ", ".hidden", "..", "../up", "a/b", "nul\0", "line\n", "é", "a" * 129, SURROGATE,
 )  # fmt: skip
 NOT_A_KNOWN_SCOPE: Sequence[object] = (*NOT_TEXT, "", "nul\0", "line\n", "a" * 501, SURROGATE)
-"""What no scope can be, not even one that a foreign program made up."""
+"""Values that are invalid as a scope, even as one of a foreign program."""
 NOT_JSON: Sequence[object] = (
     math.nan, math.inf, -math.inf, [1, [math.nan]], {"x": math.inf}, object(), {1, 2}, b"bytes", NAIVE, 10**5000,
     {("a", "b"): 1}, SURROGATE, [SURROGATE], {SURROGATE: 1}, _nested(500), _nested(100_000), _circular(),
@@ -48,7 +48,7 @@ NOT_JSON: Sequence[object] = (
 NOT_AN_INSTANT: Sequence[object] = (None, 5, "2026-01-01T00:00:00Z", NAIVE, BEFORE_TIME, timedelta(hours=1))
 NOT_A_DURATION: Sequence[object] = (None, 5, 5.5, "5m", timedelta.max, timedelta.min)
 NOT_A_CHOICE: Sequence[object] = (None, "", "maybe", 5, [], {}, SURROGATE)
-NOT_A_TIMEOUT: Sequence[object] = (None, "5", math.nan, -1, True, [], timedelta(seconds=5))
+NOT_A_TIMEOUT: Sequence[object] = ("5", math.nan, -1, True, [], timedelta(seconds=5))
 NOT_A_NOTE: Sequence[object] = (*NOT_TEXT, SURROGATE, "x" * 10_001)
 NOT_AN_ID: Sequence[object] = (*NOT_TEXT, "", "x", f"{UNKNOWN_ID}/..", UNKNOWN_ID)
 

@@ -1,4 +1,4 @@
-"""Children of scenarios: functions that do as they are told, and what their parents find."""
+"""Children of scenarios: functions that stand for child programs, and views of their runs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -6,29 +6,28 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from covey import Card
-from covey.core.channels.binding import Binding
+from covey.core.channels.post import Binding
 from covey.core.errors import LauncherUnavailable
-from covey.core.ids import JOURNAL_TOPIC
 from covey.core.ledger.event import Action
-from covey.core.names import AgentName
+from covey.core.names import JOURNAL_TOPIC, AgentName
 from covey.core.work.run import Run, RunId, RunState, Stage, run_topic
 from covey.ports.store import Transaction
 from covey.ports.work import RunFilter
 from covey.services.act import Act
 from covey.services.children.request import SpawnRequest
-from covey.services.children.stages import Stages
-from covey.services.children.steps import Step
+from covey.services.children.saga import SagaStep
+from covey.services.children.stages import SpawnStages
 from covey.surfaces.python.member import Child, Errand, Member, python_child
 from tests.scenarios.world import LIMIT_S, Process, World, soon
 
 
 async def obliging(errand: Errand) -> str:
-    """Do it at once."""
+    """Complete the task at once."""
     return f"Done: {errand.task}"
 
 
 class Patient:
-    """A child that waits until it is let go."""
+    """A child that waits until a test releases it."""
 
     def __init__(self) -> None:
         self._go = asyncio.Event()
@@ -49,15 +48,15 @@ class Patient:
         self._go.set()
 
 
-class FailingStages(Stages):
-    """Stages of which one fails, after it has done what it does."""
+class FailingStages(SpawnStages):
+    """Stages of which one fails after it has done its work."""
 
     at = Stage.RETURN
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[SagaStep, ...]:
         return tuple(self._failing(step) if step.stage is self.at else step for step in super().steps())
 
-    def _failing(self, step: Step) -> Step:
+    def _failing(self, step: SagaStep) -> SagaStep:
         async def in_ledger(act: Act, run: Run) -> Run:
             if step.in_ledger is not None:
                 await step.in_ledger(act, run)
@@ -74,7 +73,7 @@ class FailingStages(Stages):
 
 @asynccontextmanager
 async def household(world: World) -> AsyncGenerator[World]:
-    """At the end no child is left."""
+    """End all remaining children on exit."""
     try:
         yield world
     finally:
@@ -82,28 +81,28 @@ async def household(world: World) -> AsyncGenerator[World]:
 
 
 async def stages_of(world: World, run: Run, action: Action = Action.SPAWN_STAGE) -> Sequence[Stage]:
-    """Return what the journal says of a spawn, in its order."""
+    """Return the stages that the journal has for a spawn, in order."""
     events = await world.events(action)
     return [Stage(str(event.details["stage"])) for event in events if event.details.get("run") == run.id]
 
 
 async def all_runs(world: World) -> Sequence[Run]:
-    """Return every run."""
+    """Return all runs."""
     return [view.run for view in await world.services.runs.find(RunFilter())]
 
 
 async def alive(world: World) -> Sequence[Run]:
-    """Return those that have not ended."""
+    """Return the runs that have not ended."""
     return [run for run in await all_runs(world) if run.state in (RunState.STARTING, RunState.RUNNING)]
 
 
 async def lead_of(world: World, **card: Any) -> Member:
-    """Let the parent of scenarios join, in a process of its own."""
+    """Let the parent of the scenarios join, in its own process."""
     return await world.process().join("lead", card=Card(**card))
 
 
 async def spawn_from(process: Process, lead: Member, task: str, handler: Child, **more: Any) -> Run:
-    """Start a child of the parent's session from another process, as a command does that acts for it."""
+    """Start a child of the parent's session from another process, as a CLI command does on behalf of the session."""
     wish = SpawnRequest(task, python=python_child(process.services, handler, None), **more)
     return await process.services.spawning.spawn(wish, lead.identity)
 
@@ -121,7 +120,7 @@ async def ended(world: World, run_id: RunId) -> Run:
 
 
 async def until(world: World, claim: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something is so."""
+    """Wait until a claim is true."""
 
     async def look() -> bool | None:
         return await claim() or None
@@ -137,5 +136,5 @@ async def bindings(world: World) -> Sequence[Binding]:
 
 
 async def owed(world: World, name: str) -> int:
-    """Return how many answers an agent owes."""
+    """Return the number of answers that an agent owes."""
     return len(await world.services.dialogue.owed_by(AgentName(name)))

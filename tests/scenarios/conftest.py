@@ -1,4 +1,7 @@
-"""Every scenario runs on every store, and once more with every wake-up dropped; some with real processes."""
+"""Fixtures that run every scenario on every store, and once more with every wake-up dropped.
+
+Some start real processes.
+"""
 
 import asyncio
 from collections.abc import Generator
@@ -19,13 +22,13 @@ from tests.scenarios.world import OpenStore, World
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    """A space for real processes."""
+    """Return the URL of a space for real processes."""
     return f"sqlite:{tmp_path}/covey.db"
 
 
 @pytest.fixture
 def start(url: str) -> Generator[Start]:
-    """Start processes that play roles; at the end none is left."""
+    """Return a function that starts processes by role. All of them are ended on exit."""
     with ExitStack() as stack:
 
         def one(role: str, *arguments: str) -> Child:
@@ -38,7 +41,10 @@ ON_FILES = {
     "files, dialogue": {"test_dialogue", "test_gate", "test_fan_out", "test_asks", "test_leaving"},
     "files, mailbox": {"test_tasks", "test_parking", "test_message_ledger"},
 }
-"""The stories that are told on files, too, in the layout whose programs tell them. The ledger beneath is sqlite's."""
+"""Scenarios that also run on files, in the layout of the programs that they are about.
+
+The ledger beneath is in SQLite.
+"""
 
 
 @pytest.fixture(params=["memory", "sqlite", "sqlite, all wake-ups dropped", *ON_FILES])
@@ -47,7 +53,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out the stories that are not told on files."""
+    """Deselect the scenarios that do not run on files."""
     items[:] = [item for item in items if _is_told(item)]
 
 
@@ -70,7 +76,7 @@ def world(open_store: OpenStore, engine: str) -> Generator[World]:
 
 
 async def _check(world: World) -> None:
-    """Whatever a scenario did: the records agree with the journal and with the rules of the ledger."""
+    """Check that the records agree with the journal and with the rules of the ledger after any scenario."""
     try:
         assert await Audit(world.observer.store).check() == []
     finally:

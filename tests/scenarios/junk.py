@@ -1,4 +1,4 @@
-"""A folder as it may be found: messages of years, and everything that people and programs have left between them."""
+"""A folder as found in practice: years of messages, and everything that people and programs have left between them."""
 
 import contextlib
 import json
@@ -30,16 +30,16 @@ LONG_AGO = time.time() - 3600
 
 
 class Junk(NamedTuple):
-    """What was put into a folder."""
+    """The contents of a filled folder."""
 
     archived: int
     alphabets: tuple[str, ...]
     untouched: dict[str, bytes | str]
-    """What must stay as it is, by its path: its content, or where it leads."""
+    """Paths that must stay unchanged, with their content or the target of their link."""
 
 
 def message(layout: Layout, sender: str, to: str, text: str, n: int, **fields: Any) -> dict[str, Any]:
-    """Return a message as a foreign program of the layout writes it."""
+    """Return a message in the format of a foreign program with this layout."""
     at = f"2026-04-{n % 28 + 1:02}T{n // 3600 % 24:02}:{n // 60 % 60:02}:{n % 60:02}Z"
     made: dict[str, Any] = {"id": f"{1_745_659_200_000 + n}-x{n}", "from": sender, "to": to}
     if layout is Layout.DIALOGUE:
@@ -78,7 +78,7 @@ def fill(root: Path, layout: Layout, archived: int) -> Junk:
 
 
 def _broken(root: Path, layout: Layout, inbox: Path, archive: Path, suffix: str) -> dict[str, bytes | str]:
-    """Put what is no message between the messages, and return it."""
+    """Put files that are no messages between the messages, and return them."""
     contents = {
         "half": b'{"id": "17',
         "empty": b"",
@@ -107,12 +107,12 @@ def _broken(root: Path, layout: Layout, inbox: Path, archive: Path, suffix: str)
         (where / f"link{suffix}").symlink_to("/etc/hostname")
         (where / f"nowhere{suffix}").symlink_to("nothing")
         (where / f"circle{suffix}").symlink_to(f"circle{suffix}")
-    with socket.socket(socket.AF_UNIX) as bell, contextlib.chdir(inbox):  # the whole path may be too long for one
+    with socket.socket(socket.AF_UNIX) as bell, contextlib.chdir(inbox):  # the whole path may be too long for a socket
         bell.bind(f"bell{suffix}")
     (inbox.parent / "elsewhere" if layout is Layout.DIALOGUE else root / "elsewhere").symlink_to("/tmp")
     for path in inbox.iterdir():
         if not path.is_symlink():
-            os.utime(path, (LONG_AGO, LONG_AGO))  # nobody is writing it any more
+            os.utime(path, (LONG_AGO, LONG_AGO))  # no program is writing to it any more
     os.utime(archive / f"half{suffix}", (LONG_AGO, LONG_AGO))
     kept: dict[str, bytes | str] = {str(path): content for path, content in _files(written, inbox, suffix)}
     links = [where / f"{name}{suffix}" for where in (inbox, archive) for name in ("link", "nowhere", "circle")]
@@ -124,7 +124,7 @@ def _files(written: list[Path], inbox: Path, suffix: str) -> list[tuple[Path, by
 
 
 def _can_be_named(root: Path, name: str) -> bool:
-    """Tell whether the file system takes a name, and gives it back as it is."""
+    """Return whether the file system accepts a name and returns it unchanged."""
     try:
         (root / name).mkdir()
     except OSError:

@@ -1,11 +1,10 @@
-"""Life with a folder full of junk: every message is there, mail goes both ways, and nothing else is touched."""
+"""Use of a folder full of junk: every message is found, mail goes both ways, and nothing else is changed."""
 
 import json
 from pathlib import Path
 
 import covey
-from covey.core.formats.foreign_ids import agent_of
-from covey.core.formats.layout import Layout
+from covey.core.formats.layout import Layout, agent_of
 from tests.foreign.running import until
 from tests.scenarios.junk import Junk, fill, inbox_of, message
 from tests.scenarios.world import LIMIT_S, soon
@@ -22,7 +21,7 @@ CODES = {
 
 
 async def live_with(root: Path, layout: Layout, junk: Junk) -> None:
-    """Use a folder: everything that is a message is there, and mail goes both ways."""
+    """Use a folder: every message in it is found, and mail goes both ways."""
     suffix = ".json" if layout is Layout.DIALOGUE else ".msg.json"
     async with covey.open(f"files:{root}?layout={layout}") as space:
         coder = await space.join("coder")
@@ -59,7 +58,7 @@ def check_untouched(junk: Junk) -> None:
 
 
 def check_doctor(root: Path) -> None:
-    """Ask the doctor, until nothing is so young that somebody might still be writing it."""
+    """Run the doctor until no file is so recent that a program might still be writing to it."""
     folder = Folder(root)
     until(lambda: "half" in folder.covey("doctor", "--json").out)
     said = folder.covey("doctor", "--json").json
@@ -70,12 +69,12 @@ def check_doctor(root: Path) -> None:
 
 
 async def live_through(root: Path, layout: Layout, archived: int) -> None:
-    """Fill a folder, live with it, and see to what the doctor says."""
+    """Fill a folder, use it, and act on the doctor's findings."""
     junk = fill(root, layout, archived)
     await live_with(root, layout, junk)
     check_untouched(junk)
     check_doctor(root)
-    # What people do about it: one is mended and taken in, the rest is removed.
+    # The user mends one file, which is then taken in.
     suffix = ".json" if layout is Layout.DIALOGUE else ".msg.json"
     inbox = inbox_of(root, layout, "coder")
     (inbox / f"half{suffix}").write_text(json.dumps(message(layout, "mender", "coder", "mended", 400_000)))

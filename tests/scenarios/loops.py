@@ -1,4 +1,4 @@
-"""Loops in which agents keep each other busy, one step after the other, and work that only looks alike."""
+"""Loops in which agents keep each other busy, as generators of single steps."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from itertools import count, cycle
@@ -11,17 +11,17 @@ from tests.scenarios.tools import use
 from tests.scenarios.world import World
 
 Loop = Callable[[World], AsyncIterator[None]]
-"""Goes on until a message is refused, which raises."""
+"""A loop that runs until a message is refused, which raises."""
 
 STORMS: Final = (ExchangeStorm, ProgressStorm)
 
 
 class Refused(Exception):
-    """A tool told its model that a message was refused."""
+    """The error for a tool call that was refused."""
 
 
 async def tool(member: Member, toolkit: str, name: str, **arguments: Json) -> None:
-    """Call a tool as a model does; a refusal is `Refused`."""
+    """Call a tool as a model does. Raise `Refused` if the tool refuses."""
     answer = await use(member, toolkit, name, **arguments)
     if answer.is_error:
         raise Refused(answer.text)
@@ -47,7 +47,7 @@ async def sends_after_turns(world: World) -> AsyncIterator[None]:
 
 
 async def answered_news(world: World) -> AsyncIterator[None]:
-    """One tells, the other replies, and the next news names nothing."""
+    """One agent sends news, the other replies, and the next news replies to nothing."""
     alice, bob = await world.join("alice", "bob")
     for n in count():
         news = await alice.send("bob", f"news {n}")
@@ -89,7 +89,7 @@ async def tasks_by_turns(world: World) -> AsyncIterator[None]:
         yield
         work = await worker.take(timeout=0, start=True)
         assert work is not None
-        yield  # two updates: it was accepted, and it has begun
+        yield  # two updates: accepted, and started
         yield
         await work.complete(f"done {n}")
         yield
@@ -177,7 +177,10 @@ LOOPS: Final[Mapping[str, Loop]] = {
 
 
 async def run(world: World, loop: Loop, most: int) -> tuple[int, Exception | None]:
-    """Run a loop for at most so many messages; return how many were accepted, and what stopped it."""
+    """Run a loop for at most `most` messages.
+
+    Return the number of accepted ones, and the error that stopped the loop.
+    """
     accepted = 0
     try:
         async for _ in loop(world):

@@ -1,4 +1,4 @@
-"""An agent whose model decides: a loop over a provider's real client, which acts when something comes."""
+"""An agent that is driven by a model: a loop over a provider's real client, which acts when mail arrives."""
 
 from typing import Any, cast
 
@@ -11,8 +11,8 @@ LONGEST_WAIT = 60.0
 
 
 async def agent(space: Space, name: str, kit: str, url: str) -> None:
-    """Join, say so, and let the model at `url` deal with all that comes, until the process ends."""
-    from anthropic import AsyncAnthropic  # here because no other role needs it, and it takes a second
+    """Join, report it, and let the model at `url` handle all mail until the process ends."""
+    from anthropic import AsyncAnthropic  # imported here because no other role needs it, and the import takes a second
 
     member = await space.join(name)
     print('"joined"', flush=True)
@@ -25,7 +25,7 @@ async def agent(space: Space, name: str, kit: str, url: str) -> None:
 
 
 async def _until_it_rests(client: Any, member: Member, tools: Toolbox, messages: list[Any]) -> list[Any]:
-    """Go on until the model calls no tool any more; return the conversation so far."""
+    """Continue until the model calls no more tools. Return the conversation so far."""
     schemas = cast(Any, tools.schemas("anthropic"))
     for _ in range(MANY_TURNS):
         async with member.turn(**tools.showing) as turn:

@@ -1,4 +1,4 @@
-"""Real processes that play roles: started together, and heard one line at a time."""
+"""Real processes that play roles: started together, and read line by line."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ PROGRAM = "from tests.scenarios.roles import main; main()"
 
 
 def go(children: Sequence[Child]) -> None:
-    """Let all begin at once, as soon as each has the space open."""
+    """Start all roles at once, as soon as each process has the space open."""
     for one in children:
         assert told(one) == "ready"
     for one in children:
@@ -19,11 +19,11 @@ def go(children: Sequence[Child]) -> None:
 
 
 def told(one: Child) -> object:
-    """Return the next thing that a process tells."""
+    """Return the next value that a process prints."""
     return json.loads(one.line())
 
 
 def strings(told: object) -> list[str]:
-    """Return a list that a process told."""
+    """Return a printed list as strings."""
     assert isinstance(told, list)
     return [str(item) for item in cast(list[object], told)]

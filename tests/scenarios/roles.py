@@ -1,4 +1,5 @@
-"""What a real process does in a scenario: it opens the space, says `ready`, waits for a line, and begins its role."""
+"""Roles of real processes in a scenario: a process opens the space, prints `ready`, waits for a line, and plays its
+role."""
 
 import asyncio
 import json
@@ -7,8 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import covey
 from covey.core.identity import Identity
-from covey.core.ids import parse_message_id, parse_session_id
-from covey.core.names import SPACE
+from covey.core.names import SPACE, parse_message_id, parse_session_id
 from covey.surfaces.python.member import Member
 from covey.surfaces.python.space import Space
 from tests.scenarios.modelled import agent
@@ -17,7 +17,7 @@ FOR_EVER = 60.0
 
 
 def tell(result: object) -> None:
-    """Print a result at once: what was told before a kill counts."""
+    """Print a result at once, so that it is not lost in a kill."""
     print(json.dumps(result), flush=True)
 
 
@@ -26,7 +26,7 @@ def wait_for_a_line() -> None:
 
 
 async def register(space: Space, first: str, count: str) -> None:
-    """Let agents register and show life, all at once, and stay until told to go."""
+    """Register agents and send heartbeats, all at once, and stay until a line arrives."""
 
     async def live(number: int) -> None:
         member = await space.join(f"bot-{number}", card={"description": f"number {number}"})
@@ -45,42 +45,42 @@ async def nameless(space: Space, count: str) -> None:
 
 
 async def send(space: Space, name: str, count: str) -> None:
-    """Send to bob, all at once."""
+    """Send to bob, all messages at once."""
     member = await space.join(name)
     receipts = await asyncio.gather(*(member.send("bob", f"{name} {n}") for n in range(int(count))))
     tell([receipt.message_id for receipt in receipts])
 
 
 async def stay(space: Space, name: str) -> None:
-    """Join, and be there."""
+    """Join, and stay until a line arrives."""
     member = await space.join(name)
     tell(member.session.id)
     wait_for_a_line()
 
 
 async def adopt(space: Space) -> None:
-    """Join as bob, and tell what waits there."""
+    """Join as bob, and print the texts of the pending messages."""
     member = await space.join("bob")
     tell([delivery.text for delivery in await member.inbox.peek()])
     wait_for_a_line()
 
 
 async def ask(space: Space, message_id: str) -> None:
-    """Ask bob, and wait for as long as it takes."""
+    """Ask bob, and wait without a practical limit."""
     member = await space.join("alice")
     outcome = await member.ask("bob", "shall I?", timeout=FOR_EVER, id=message_id)
     tell(outcome.kind)
 
 
 async def request(space: Space, message_id: str) -> None:
-    """Ask bob for an approval, and wait for as long as it takes."""
+    """Ask bob for an approval, and wait without a practical limit."""
     member = await space.join("alice")
     approval = await member.request_approval("bob", "plan", "the plan", timeout=FOR_EVER, id=message_id)
     tell([approval.state, approval.reason])
 
 
 async def decide(space: Space, message_id: str, word: str) -> None:
-    """Approve or reject for a session of bob of one's own."""
+    """Approve or reject from a new session of bob."""
     member = await space.join("bob")
     try:
         await (member.approve(message_id) if word == "approved" else member.reject(message_id, "no"))
@@ -91,7 +91,7 @@ async def decide(space: Space, message_id: str, word: str) -> None:
 
 
 async def archive(space: Space, session_id: str, secret: str, message_id: str) -> None:
-    """Archive for the session whose secret this is."""
+    """Archive on behalf of the session with this secret."""
     who = await _who(space, session_id, secret)
     try:
         await space.services.dialogue.archive(parse_message_id(message_id), who)
@@ -102,15 +102,15 @@ async def archive(space: Space, session_id: str, secret: str, message_id: str) -
 
 
 async def claim(space: Space, name: str) -> None:
-    """Take what waits for an agent into a session of one's own, and keep it."""
+    """Offer the pending messages of an agent to a new session, and keep the offer."""
     member: Member = await space.join(name)
     tell(await member.offer("turn") is not None)
     wait_for_a_line()
 
 
 async def polite(space: Space, name: str, peer: str, text: str) -> None:
-    """Be a model that answers whatever it reads with thanks, and never says what it answers, until the space tells it
-    something. Tell how often it was heard, and what it was told."""
+    """Play a model that answers every message with thanks, without naming what it answers, until a notice of the space
+    arrives. Print the number of accepted messages and the notices."""
     member = await space.join(name)
     tell("here")
     wait_for_a_line()
@@ -128,8 +128,8 @@ async def polite(space: Space, name: str, peer: str, text: str) -> None:
 
 
 async def chat(space: Space, name: str, peer: str) -> None:
-    """Answer each message of a peer with a new one that names nothing, until one is refused or the space tells that
-    they were stopped. Tell how many were accepted."""
+    """Answer each message of a peer with a new message, without naming what it answers, until one is refused or a
+    notice of the space arrives. Print the number of accepted messages."""
     member = await space.join(name)
     sent = 0
     try:
@@ -146,7 +146,7 @@ async def chat(space: Space, name: str, peer: str) -> None:
 
 
 async def ask_on(space: Space, name: str, to: str) -> None:
-    """Ask somebody, and wait for as long as it takes."""
+    """Ask an agent, and wait without a practical limit."""
     member = await space.join(name)
     try:
         tell((await member.ask(to, "shall I?", timeout=FOR_EVER)).kind)

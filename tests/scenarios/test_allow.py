@@ -1,15 +1,15 @@
-"""Allow rules: whom an agent takes mail from, and whom it may send to."""
+"""Allow rules: the senders that an agent accepts, and the recipients that it may send to."""
 
 import pytest
 
-from covey.core.address import parse_address
-from covey.core.ids import MessageId
+from covey.core.identity import parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
+from covey.core.names import MessageId
 from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
-from covey.surfaces.python.receipt import Receipt
+from covey.surfaces.python.messages import Receipt
 from tests.scenarios.world import World, waiting
 
 pytestmark = pytest.mark.requirement("mailbox.allow")
@@ -33,10 +33,10 @@ async def test_a_sender_outside_allow_from_is_not_delivered_and_its_receipt_says
     assert reason == "not-allowed: bob takes no mail from alice (allow_from)"
     assert not (await carol.send("bob", "hi")).refused
     assert await waiting(bob) == ["hi"]
-    assert await waiting(alice) == []  # told by the receipt, and not by mail
+    assert await waiting(alice) == []  # the receipt reports it, and no mail does
 
 
-async def test_where_it_is_switched_on_a_refused_sender_finds_a_rejection_in_its_inbox(world: World) -> None:
+async def test_if_switched_on_a_refused_sender_gets_a_rejection_in_its_inbox(world: World) -> None:
     (alice,) = await world.join("alice")
     await world.process().join("bob", card={"allow_from": ["carol"]})
     operator = await world.operator()
@@ -73,7 +73,7 @@ async def test_a_sender_may_send_only_to_its_allowed_delegates(world: World) -> 
     assert (await waiting(bob), await waiting(carol)) == ([], ["hi"])
 
 
-async def test_a_star_allows_anyone_and_an_empty_list_nobody(world: World) -> None:
+async def test_a_star_allows_every_agent_and_an_empty_list_none(world: World) -> None:
     (alice,) = await world.join("alice")
     await world.process().join("open", card={"allow_from": ["*"]})
     await world.process().join("shut", card={"allow_from": []})
@@ -90,7 +90,7 @@ async def test_the_rules_hold_for_parked_mail_and_for_sessions_too(world: World)
     assert refusal(await alice.send("bob", "hi")).startswith("not-allowed")
 
 
-async def test_the_answer_to_one_s_own_open_question_passes(world: World) -> None:
+async def test_the_answer_to_an_agents_own_open_question_passes_the_allow_rules(world: World) -> None:
     alice = await world.process().join("alice", card={"allow_from": []})
     bob = await world.process().join("bob", card={"allowed_delegates": []})
     asked = await alice.send("bob", "shall I?", kind="request")
@@ -100,14 +100,14 @@ async def test_the_answer_to_one_s_own_open_question_passes(world: World) -> Non
     assert refusal(await bob.reply(asked.message_id, "and another thing")).startswith("not-allowed")
 
 
-async def test_a_stranger_s_response_does_not_pass_as_an_answer(world: World) -> None:
+async def test_a_strangers_response_does_not_pass_as_an_answer(world: World) -> None:
     alice = await world.process().join("alice", card={"allow_from": []})
     _bob, carol = await world.join("bob", "carol")
     asked = await alice.send("bob", "shall I?", kind="request")
     assert refusal(await carol.reply(asked.message_id, "buy my product")).startswith("not-allowed")
 
 
-async def test_an_update_of_one_s_own_request_passes_from_whoever_has_it(world: World) -> None:
+async def test_an_update_passes_the_allow_rules_only_from_the_agent_that_was_asked(world: World) -> None:
     alice = await world.process().join("alice", card={"allow_from": []})
     bob, carol = await world.join("bob", "carol")
     asked = await alice.send("bob", "please do it", kind="request")
@@ -115,7 +115,7 @@ async def test_an_update_of_one_s_own_request_passes_from_whoever_has_it(world: 
     assert await update(world, carol, asked.message_id) == [DeliveryState.REFUSED]
 
 
-async def test_an_update_of_one_s_own_task_passes(world: World) -> None:
+async def test_an_update_of_an_agents_own_task_passes_the_allow_rules(world: World) -> None:
     alice = await world.process().join("alice", card={"allow_from": []})
     bob, carol = await world.join("bob", "carol")
     draft = Draft(Kind.TASK, (parse_address(bob.name),), (TextPart("write the parser"),))
@@ -124,14 +124,14 @@ async def test_an_update_of_one_s_own_task_passes(world: World) -> None:
     assert await update(world, carol, task.message_id) == [DeliveryState.REFUSED]
 
 
-async def test_a_notify_opens_no_door_for_updates(world: World) -> None:
+async def test_an_update_on_a_notify_does_not_pass_the_allow_rules(world: World) -> None:
     alice = await world.process().join("alice", card={"allow_from": []})
     (bob,) = await world.join("bob")
     told = await alice.send("bob", "it is done")
     assert await update(world, bob, told.message_id) == [DeliveryState.REFUSED]
 
 
-async def test_the_card_can_be_changed_and_holds_from_then_on(world: World) -> None:
+async def test_a_changed_card_applies_to_later_messages(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     assert not (await alice.send("bob", "hi")).refused
     await world.process().join("bob", card={"allow_from": []})

@@ -1,11 +1,11 @@
-"""Approvals among real processes over a real file: who asks, who decides, and who dies meanwhile."""
+"""Approvals between real processes over a real file: askers and deciders, some of which are killed."""
 
 from collections import Counter
 
 import pytest
 
 import covey
-from covey.core.ids import JOURNAL_TOPIC
+from covey.core.names import JOURNAL_TOPIC
 from covey.core.work.approval import ApprovalState
 from tests.scenarios.playing import Start, go, told
 from tests.scenarios.world import LIMIT_S, soon, waiting
@@ -17,7 +17,7 @@ TICKET = f"{ASKED}@bob"
 
 
 @pytest.mark.parametrize("word", ["approved", "rejected"])
-async def test_a_decision_wakes_whoever_asked_in_another_process(url: str, start: Start, word: str) -> None:
+async def test_a_decision_wakes_the_asker_in_another_process(url: str, start: Start, word: str) -> None:
     async with covey.open(url) as space:
         bob = await space.join("bob")
         asker, decider = start("request", ASKED), start("decide", ASKED, word)
@@ -62,14 +62,16 @@ async def test_a_decider_that_is_killed_leaves_the_decision_to_its_next_session(
 
 
 async def _is_asked(member: covey.Member) -> bool | None:
-    """Tell whether the request was accepted."""
+    """Return True if the request was accepted, otherwise None."""
     try:
         return bool((await member.receipt(ASKED)).deliveries) or None
     except covey.NotFound:
         return None
 
 
-async def test_of_many_deciders_at_once_the_first_counts_and_who_differs_is_told(url: str, start: Start) -> None:
+async def test_of_several_simultaneous_decisions_the_first_counts_and_a_different_one_is_refused(
+    url: str, start: Start
+) -> None:
     async with covey.open(url) as space:
         alice, _bob = await space.join("alice"), await space.join("bob")
         await alice.request_approval("bob", "plan", "the plan", timeout=0, id=ASKED)

@@ -1,4 +1,4 @@
-"""Approvals in the hands of models: asking and deciding by tools, whichever toolkit each of them has."""
+"""Approvals by tools: models ask and decide with any toolkit."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ async def test_a_model_asks_a_peer_and_waits_for_its_decision(world: World, is_a
     assert LONGEST_WAIT < 30, "clients give up on a call that takes half a minute"
 
 
-async def test_a_wait_that_runs_out_has_a_ticket_to_wait_on_by(world: World) -> None:
+async def test_a_wait_that_times_out_returns_a_ticket_to_resume_it(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     waits = fields(await use(coder, "peers", "request_approval", to="lead", message=PLAN, wait=0))
     assert waits["decision"] == "waiting"
@@ -74,7 +74,7 @@ async def test_a_late_decision_is_shown_once(world: World) -> None:
         assert turn.text("peers") == ""
 
 
-async def test_a_model_that_is_asked_sees_what_and_how_to_decide(world: World) -> None:
+async def test_a_model_that_is_asked_sees_the_request_and_how_to_decide(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     await asked(coder)
     async with lead.turn(**lead.tools("peers").showing) as turn:
@@ -84,7 +84,7 @@ async def test_a_model_that_is_asked_sees_what_and_how_to_decide(world: World) -
     assert PLAN in text
 
 
-async def test_a_request_that_can_not_arrive_is_an_error_that_says_why(world: World) -> None:
+async def test_a_request_that_cannot_be_delivered_is_an_error_that_says_why(world: World) -> None:
     (coder,) = await world.join("coder")
     await world.process().join("hermit", card={"allow_from": ["lead"]})
     answer = await use(coder, "peers", "request_approval", to="hermit", message=PLAN)
@@ -134,7 +134,7 @@ async def test_a_model_decides_with_any_toolkit(
 
 
 @pytest.mark.parametrize(("kit", "tool", "arguments"), [way for way in WAYS if "approve" not in way[2]])
-async def test_a_model_that_only_says_yes_is_told_how_to_decide(
+async def test_a_model_that_answers_without_a_decision_is_told_how_to_decide(
     world: World, kit: str, tool: str, arguments: Mapping[str, Json]
 ) -> None:
     coder, lead = await world.join("coder", "lead")
@@ -143,7 +143,7 @@ async def test_a_model_that_only_says_yes_is_told_how_to_decide(
     yes: Json = [{"type": "text", "text": "yes, go on"}] if text == "parts" else "yes, go on"
     before = await world.position()
     told = await refusal(lead, kit, tool, **{**arguments, text: yes})
-    assert "is a decision" in told
+    assert "must contain a decision" in told
     assert '{"approve": true}' in told
     assert await world.position() == before
     assert (await coder.resume_approval(f"{request}@lead", timeout=0)).state is ApprovalState.WAITING
@@ -153,7 +153,7 @@ async def told_wrong(lead: Member, **arguments: Json) -> str:
     return await refusal(lead, "peers", "decide_approval", **arguments)
 
 
-async def test_a_wrong_call_is_told_and_changes_nothing(world: World) -> None:
+async def test_a_wrong_call_is_refused_with_a_reason_and_changes_nothing(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     await asked(coder)
     await coder.send("lead", "hi")
@@ -181,7 +181,7 @@ async def test_a_wrong_call_is_told_and_changes_nothing(world: World) -> None:
     assert await world.position() == before
 
 
-async def test_a_second_decision_is_told(world: World) -> None:
+async def test_a_second_different_decision_is_refused(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     await asked(coder)
     first = await use(lead, "peers", "decide_approval", request=1, approve=True)
@@ -191,7 +191,7 @@ async def test_a_second_decision_is_told(world: World) -> None:
     assert len(await waiting(coder)) == 1
 
 
-async def test_what_waits_for_a_decision_is_listed_as_such(world: World) -> None:
+async def test_a_message_that_waits_for_a_decision_is_listed_as_such(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     await asked(coder)
     first = (await use(lead, "native", "read_inbox")).text

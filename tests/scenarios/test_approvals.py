@@ -1,4 +1,4 @@
-"""Approvals: a request that only a decision answers, once, by whoever was asked; whoever asks can wait for it."""
+"""Approvals: a request that only a decision answers, once, by the agent that was asked. The asker can wait for it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,10 +19,10 @@ from covey.core.errors import (
     TicketUnknown,
 )
 from covey.core.formats.peers import inbox_message
-from covey.core.ids import parse_message_id
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.message import DataPart, Kind
 from covey.core.ledger.ticket import TicketState
+from covey.core.names import parse_message_id
 from covey.core.work.approval import ApprovalState, Decision
 from covey.surfaces.python.inbox import Delivery
 from covey.surfaces.python.member import Member
@@ -42,14 +42,14 @@ async def next_of(member: Member) -> Delivery:
 
 
 async def asked(coder: Member, what: str = "plan") -> str:
-    """Ask the lead for an approval without waiting; return the request."""
+    """Ask the lead for an approval without waiting. Return the id of the request."""
     approval = await coder.request_approval("lead", what, PLAN, timeout=0)
     assert approval.state is ApprovalState.WAITING
     return approval.ticket.message_id
 
 
 async def decided(world: World, request: str) -> str:
-    """Return what was decided, as whoever asked learns it."""
+    """Return the decision as the asker reads it."""
     ticket = await world.ticket(request, "lead")
     answer = await world.services.mail.message(parse_message_id(str(ticket.answer)))
     return answer.text
@@ -57,7 +57,7 @@ async def decided(world: World, request: str) -> str:
 
 @pytest.mark.parametrize("what", ["plan", "shutdown_request", "deploy"])
 @pytest.mark.parametrize("is_approved", [True, False])
-async def test_whoever_asks_waits_for_the_decision(world: World, what: str, is_approved: bool) -> None:
+async def test_the_asker_waits_for_the_decision(world: World, what: str, is_approved: bool) -> None:
     coder, lead = await world.join("coder", "lead")
 
     async def decide() -> None:
@@ -101,7 +101,7 @@ async def test_request_and_answer_have_the_agreed_forms(world: World) -> None:
     assert DataPart(data) in answer.message.parts
 
 
-async def test_programs_that_read_texts_only_get_the_json(world: World) -> None:
+async def test_programs_that_read_only_text_get_the_json(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     request = await asked(coder)
     (delivery,) = await lead.inbox.peek()
@@ -115,7 +115,7 @@ async def test_programs_that_read_texts_only_get_the_json(world: World) -> None:
     )
 
 
-async def test_a_program_that_writes_texts_only_asks_and_answers(world: World) -> None:
+async def test_a_program_that_writes_only_text_can_ask_and_answer(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     body = '{"type": "shutdown_request", "request_id": "r-1", "reason": "all is done"}'
     outcome = await coder.ask("lead", body, timeout=0)
@@ -140,7 +140,7 @@ async def test_a_wait_that_runs_out_is_no_decision_and_the_late_one_arrives_once
     assert (await coder.resume_approval(approval.ticket.id, timeout=0)).answer == late.answer
 
 
-async def test_a_late_decision_that_is_waited_for_does_not_arrive_in_the_inbox_too(world: World) -> None:
+async def test_a_late_decision_that_a_wait_returns_does_not_arrive_in_the_inbox_too(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     approval = await coder.request_approval("lead", "plan", PLAN, timeout=0)
 
@@ -154,7 +154,7 @@ async def test_a_late_decision_that_is_waited_for_does_not_arrive_in_the_inbox_t
     assert await waiting(coder) == []
 
 
-async def test_an_asker_that_died_is_told_by_its_ticket(world: World) -> None:
+async def test_an_asker_that_died_gets_the_decision_by_its_ticket(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     request = await asked(coder)
     world.kill(coder)
@@ -176,7 +176,7 @@ async def test_a_decider_that_died_leaves_the_decision_to_the_next_session(world
     assert (await coder.resume_approval(f"{request}@lead", timeout=0)).reason == "not now"
 
 
-async def test_asked_again_with_the_same_id_it_is_one_request(world: World) -> None:
+async def test_asking_again_with_the_same_id_makes_one_request(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     first = await coder.request_approval("lead", "plan", PLAN, timeout=0, id=NOBODYS)
     again = await coder.request_approval("lead", "plan", PLAN, timeout=0, id=NOBODYS)
@@ -184,13 +184,13 @@ async def test_asked_again_with_the_same_id_it_is_one_request(world: World) -> N
     assert await waiting(lead) == [PLAN]
 
 
-# ----------------------------------------------------------------------------------------------- what is no decision
+# ------------------------------------------------------------------------------------------------- invalid decisions
 
 
 @pytest.mark.parametrize(
     "text", ["yes, go on", "Approved", '{"approve": "yes"}', '{"approve": true, "request_id": "x"}']
 )
-async def test_an_answer_without_a_right_decision_is_refused_and_decides_nothing(world: World, text: str) -> None:
+async def test_an_answer_without_a_valid_decision_is_refused_and_decides_nothing(world: World, text: str) -> None:
     coder, lead = await world.join("coder", "lead")
     request = await asked(coder)
     before = await world.position()
@@ -202,7 +202,7 @@ async def test_an_answer_without_a_right_decision_is_refused_and_decides_nothing
         await lead.archive(request)
 
 
-async def test_a_remark_and_a_question_back_leave_it_open(world: World) -> None:
+async def test_a_remark_and_a_question_back_leave_the_request_open(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     request = await asked(coder)
     await lead.send("coder", "after lunch", in_reply_to=request)
@@ -222,7 +222,7 @@ async def test_a_reply_with_a_decision_decides(world: World) -> None:
     assert (approval.state, approval.reason) == (ApprovalState.APPROVED, "Fine, but slowly.")
 
 
-# -------------------------------------------------------------------------------------------------- once, and by whom
+# -------------------------------------------------------------------------------- the first decision, and permissions
 
 
 async def test_the_first_decision_counts(world: World) -> None:
@@ -240,7 +240,7 @@ async def test_the_first_decision_counts(world: World) -> None:
     assert await decided(world, request) == "Rejected: the tests first"
 
 
-async def test_of_two_sessions_that_decide_differently_one_is_told(world: World) -> None:
+async def test_of_two_sessions_that_decide_differently_the_second_is_refused(world: World) -> None:
     coder, one, other = await world.join("coder", "lead", "lead")
     request = await asked(coder)
     await one.approve(request)
@@ -251,7 +251,7 @@ async def test_of_two_sessions_that_decide_differently_one_is_told(world: World)
     assert [copy.state for copy in await world.deliveries(request)] == [DeliveryState.HANDLED, DeliveryState.HANDLED]
 
 
-async def test_only_who_was_asked_or_the_operator_decides(world: World) -> None:
+async def test_only_the_asked_agent_or_the_operator_decides(world: World) -> None:
     coder, lead, critic = await world.join("coder", "lead", "critic")
     request = await asked(coder)
     before = await world.position()
@@ -276,7 +276,7 @@ async def test_only_who_was_asked_or_the_operator_decides(world: World) -> None:
         await critic.resume_approval(f"{request}@lead", timeout=0)
 
 
-async def test_what_is_closed_can_not_be_decided(world: World) -> None:
+async def test_a_closed_request_cannot_be_decided(world: World) -> None:
     coder, lead = await world.join("coder", "lead")
     waived, withdrawn = await asked(coder), await asked(coder)
     await coder.waive(f"{waived}@lead")
@@ -289,7 +289,7 @@ async def test_what_is_closed_can_not_be_decided(world: World) -> None:
         assert "closed without a decision" in approval.reason
 
 
-async def test_a_request_that_can_not_arrive_fails(world: World) -> None:
+async def test_a_request_that_cannot_be_delivered_fails(world: World) -> None:
     (coder,) = await world.join("coder")
     await world.process().join("hermit", card={"allow_from": ["lead"]})
     refused = await coder.request_approval("hermit", "plan", PLAN, timeout=LIMIT_S)

@@ -1,4 +1,4 @@
-"""Asks: every way in which a question can end, each a value with its ticket."""
+"""Asks: every outcome of a question, each a value with its ticket."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from covey.adapters.memory import MemoryWakeups
-from covey.core.address import Address, AddressKind
 from covey.core.errors import Invalid, NotYours, TicketUnknown
+from covey.core.identity import Address, AddressKind
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
@@ -35,8 +35,8 @@ async def test_an_ask_that_is_answered_is_replied(world: World) -> None:
         group.create_task(answer_next(bob, "yes"))
     outcome = asking.result()
     assert (outcome.kind, outcome.text) == (OutcomeKind.REPLIED, "yes")
-    assert outcome.ticket.state is TicketState.ANSWERED
-    assert await waiting(alice) == []  # the answer was returned; it does not arrive a second time
+    assert outcome.ticket.state is TicketState.CLOSED
+    assert await waiting(alice) == []  # the ask returned the answer, which does not arrive a second time
     assert await alice.offer("turn") is None
 
 
@@ -56,7 +56,7 @@ async def test_an_ask_whose_wait_runs_out_is_delivered_no_reply_and_the_late_ans
     assert await alice.offer("turn-2") is None
 
 
-async def test_an_answer_is_found_where_every_wake_up_is_lost(open_store: OpenStore) -> None:
+async def test_an_answer_is_found_even_if_every_wake_up_is_lost(open_store: OpenStore) -> None:
     world = World(open_store, DeafWakeups(MemoryWakeups()))
     alice, bob = await world.join("alice", "bob")
     async with asyncio.TaskGroup() as group:
@@ -100,10 +100,10 @@ async def test_an_ask_survives_the_asker_s_death(world: World, answered_before: 
     assert await waiting(heir) == ["yes"]
     resumed = await heir.resume(outcome.ticket.id, timeout=0)
     assert (resumed.kind, resumed.text) == (OutcomeKind.REPLIED, "yes")
-    assert await waiting(heir) == []  # returned by the ask: not a second time
+    assert await waiting(heir) == []  # the ask returned the answer, which does not arrive a second time
 
 
-async def test_an_ask_of_an_offline_agent_is_answered_when_it_is_back(world: World) -> None:
+async def test_an_ask_of_an_offline_agent_is_answered_when_the_agent_is_back(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await bob.leave()
     async with asyncio.TaskGroup() as group:
@@ -114,7 +114,7 @@ async def test_an_ask_of_an_offline_agent_is_answered_when_it_is_back(world: Wor
     assert asking.result().text == "yes"
 
 
-async def test_an_ask_that_nobody_is_there_for_is_undeliverable(world: World) -> None:
+async def test_an_ask_without_a_live_recipient_is_undeliverable(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await bob.leave()
     outcome = await alice.ask("bob", "shall I?", timeout=LIMIT_S, when_offline="refuse")
@@ -131,7 +131,7 @@ async def test_an_ask_that_is_evicted_is_undeliverable(world: World) -> None:
         await world.is_owed(alice)
         await alice.send("bob", "fresh news")
     assert asking.result().kind is OutcomeKind.UNDELIVERABLE
-    assert await waiting(alice) == []  # the outcome told it: the notice does not arrive as well
+    assert await waiting(alice) == []  # the outcome reported the eviction, so the notice does not arrive as well
 
 
 @pytest.mark.parametrize("rule", ["allow_from", "allowed_delegates", "inbox"])
@@ -149,7 +149,7 @@ async def test_an_ask_that_the_rules_keep_out_is_refused(world: World, rule: str
     assert outcome.ticket.state is TicketState.CLOSED
 
 
-async def test_an_ask_that_nobody_reads_in_time_is_expired(world: World) -> None:
+async def test_an_ask_that_is_not_read_in_time_is_expired(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(
@@ -192,7 +192,7 @@ async def test_only_the_asker_resumes(world: World) -> None:
         await alice.resume(f"{outcome.ticket.message_id}@carol", timeout=0)
 
 
-async def test_an_ask_goes_to_one_agent_and_otherwise_nothing_happens(world: World) -> None:
+async def test_an_ask_goes_to_one_agent_and_a_wrong_one_changes_nothing(world: World) -> None:
     alice, _bob = await world.join("alice", "bob")
     before = await world.position()
     with pytest.raises(Invalid):
@@ -201,7 +201,7 @@ async def test_an_ask_goes_to_one_agent_and_otherwise_nothing_happens(world: Wor
 
 
 async def _asked(world: World, alice: Member, bob: Member, count: int) -> asyncio.Task[Outcome]:
-    """Let alice ask while another part of its program reads its inbox; return when bob has answered."""
+    """Let alice ask while another part of her program reads her inbox. Return when bob has answered."""
     asking = asyncio.create_task(soon(alice.ask("bob", f"shall I {count}?", timeout=LIMIT_S, answers_meanwhile=True)))
     await answer_next(bob, f"yes {count}")
     return asking
@@ -219,7 +219,7 @@ async def test_an_answer_that_is_waited_for_does_not_arrive_in_the_inbox_as_well
     assert await alice.inbox.next(timeout=0) is None
 
 
-async def test_mail_of_others_passes_an_answer_that_is_waited_for(world: World) -> None:
+async def test_other_mail_overtakes_an_answer_that_an_ask_waits_for(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     asking = await _asked(world, alice, bob, 1)
     await carol.send("alice", "news")
@@ -237,7 +237,8 @@ async def test_an_answer_whose_asker_gave_up_arrives_in_the_inbox_once(world: Wo
     asking = asyncio.create_task(soon(wait))
     question = await soon(bob.inbox.next(timeout=LIMIT_S))
     assert question is not None
-    async with asyncio.TaskGroup() as group:  # the answer lies there, and the asker is cancelled before it takes it
+    # the answer is there, and the asker is cancelled before it takes the answer
+    async with asyncio.TaskGroup() as group:
         group.create_task(_cancel_after(question.reply("yes"), asking))
     await carol.send("alice", "news")
     answered = asking.done() and not asking.cancelled()
@@ -252,7 +253,7 @@ async def _cancel_after(first: Coroutine[object, object, object], task: asyncio.
     await asyncio.wait([task], timeout=LIMIT_S)
 
 
-async def test_a_wait_of_a_process_that_died_keeps_its_answer_only_for_its_time(world: World) -> None:
+async def test_the_wait_of_a_dead_process_reserves_its_answer_only_for_its_duration(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     draft = Draft(Kind.REQUEST, (Address(AddressKind.AGENT, "bob"),), (TextPart("shall I?"),), expects_reply=True)
     policy = SendPolicy(waits=30.0)
@@ -260,14 +261,14 @@ async def test_a_wait_of_a_process_that_died_keeps_its_answer_only_for_its_time(
     await answer_next(bob, "yes")
     assert await alice.inbox.next(timeout=0) is None
     world.pass_time(seconds=31)
-    assert await alice.inbox.next(timeout=0) is None  # it may be about to take the answer
+    assert await alice.inbox.next(timeout=0) is None  # the waiter may be about to take the answer
     world.pass_time(seconds=60)
     found = await alice.inbox.next(timeout=0)
     assert found is not None
     assert found.text == "yes"
 
 
-async def test_a_result_of_a_wait_that_ran_out_is_for_the_inbox_at_once(world: World) -> None:
+async def test_an_answer_after_a_wait_timed_out_arrives_in_the_inbox_at_once(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(soon(alice.ask("bob", "shall I?", timeout=30, answers_meanwhile=True)))

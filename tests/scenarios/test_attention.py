@@ -1,4 +1,4 @@
-"""What is pending for a session: looked at, or taken for one showing within a budget."""
+"""Pending messages of a session: looked at, or taken for one showing within a budget."""
 
 import asyncio
 import json
@@ -7,32 +7,30 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.address import parse_address
-from covey.core.attention.pending import LeftOut, Pending, Rank, Terms
+from covey.core.attention.injection import inject
+from covey.core.attention.pending import AttentionOptions, OmittedCounts, Pending, SenderRank
+from covey.core.attention.provider_messages import Provider
+from covey.core.attention.styles import RenderingStyle, framed
 from covey.core.errors import Invalid, SessionEnded, SessionUnknown
-from covey.core.identity import Identity
-from covey.core.injection.injection import inject
-from covey.core.injection.messages import Provider
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.offer import EvidenceGrade, Presentation
 from covey.core.names import AgentName
-from covey.core.rendering.styles import Style, framed
 from covey.services.directory.directory import JoinRequest
 from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World
 from tests.services.claiming import claim_next
 
-ONCE = Terms()
-ALWAYS = Terms(presentation=Presentation.UNTIL_HANDLED)
-SMALL = Terms(budget=2_500)
+ONCE = AttentionOptions()
+ALWAYS = AttentionOptions(presentation=Presentation.UNTIL_HANDLED)
+SMALL = AttentionOptions(budget=2_500)
 
 
-async def take(world: World, member: Member, terms: Terms = ONCE) -> Pending:
-    """Take what waits, with evidence that the model had it."""
+async def take(world: World, member: Member, terms: AttentionOptions = ONCE) -> Pending:
+    """Take the pending messages, with evidence that the model had them."""
     pending = await world.services.attention.take(member.identity, "turn", terms)
     if pending.offer is not None:
         await world.services.offers.confirm(pending.offer, member.identity, EvidenceGrade.WITNESSED, "a response")
@@ -49,7 +47,7 @@ async def send_as(world: World, sender: Identity, to: str, text: str, kind: Kind
     await world.services.mail.send(draft, sender, SendPolicy())
 
 
-async def test_looking_shows_what_a_turn_would_and_changes_nothing(world: World) -> None:
+async def test_looking_shows_the_content_of_the_next_turn_and_changes_nothing(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.set_status("Working on the parser")
     receipt = await alice.send("bob", "Shall I merge?", kind="request", scope="build", subject="parser")
@@ -61,10 +59,10 @@ async def test_looking_shows_what_a_turn_would_and_changes_nothing(world: World)
     assert (letter.kind, letter.expects_reply, letter.scope, letter.subject) == (Kind.REQUEST, True, "build", "parser")
     assert (letter.text, letter.sent_at, letter.correlation_id) == ("Shall I merge?", world.clock.now(), None)
     assert [(other.name, other.status) for other in pending.others] == [("alice", "Working on the parser")]
-    assert (pending.offer, pending.left_out, pending.has_announced) == (None, LeftOut(), False)
+    assert (pending.offer, pending.left_out, pending.has_announced) == (None, OmittedCounts(), False)
 
 
-async def test_taking_offers_what_is_shown_and_confirming_it_is_the_ledgers_business(world: World) -> None:
+async def test_taking_creates_an_offer_and_confirming_it_settles_the_delivery(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "hello")
     pending = await world.services.attention.take(bob.identity, "turn 1")
@@ -77,7 +75,7 @@ async def test_taking_offers_what_is_shown_and_confirming_it_is_the_ledgers_busi
     assert (await world.delivery(receipt.message_id)).state is DeliveryState.HANDLED
 
 
-async def test_where_nothing_waits_nothing_is_written(world: World) -> None:
+async def test_if_nothing_is_pending_nothing_is_written(world: World) -> None:
     _, bob = await world.join("alice", "bob")
     position = await world.position()
     pending = await world.services.attention.take(bob.identity, "turn")
@@ -103,7 +101,7 @@ async def test_a_message_that_expired_is_not_pending(world: World) -> None:
 
 
 @pytest.mark.requirement("attention.budget", "identity.grades")
-async def test_operator_before_lead_before_peer_and_requests_before_notes(world: World) -> None:
+async def test_the_operator_comes_before_leads_before_peers_and_requests_before_notes(world: World) -> None:
     peer, chief, bob = await world.join("peer", "chief", "bob")
     await peer.send("bob", "a peer's note")
     await peer.send("bob", "a peer's question", kind="request")
@@ -112,7 +110,7 @@ async def test_operator_before_lead_before_peer_and_requests_before_notes(world:
     operator = await world.operator()
     await send_as(world, operator, "bob", "the operator's note")
     await send_as(world, operator, "bob", "the operator's question", Kind.REQUEST)
-    pending = await take(world, bob, Terms(leads={AgentName("chief")}))
+    pending = await take(world, bob, AttentionOptions(leads={AgentName("chief")}))
     assert texts(pending) == [
         "the operator's question",
         "the operator's note",
@@ -121,14 +119,14 @@ async def test_operator_before_lead_before_peer_and_requests_before_notes(world:
         "a peer's question",
         "a peer's note",
     ]
-    assert [letter.rank for letter in pending.letters] == [Rank(n // 2) for n in range(6)]
+    assert [letter.rank for letter in pending.letters] == [SenderRank(n // 2) for n in range(6)]
 
 
 @pytest.mark.requirement("attention.budget")
-async def test_whoever_gave_a_task_leads_until_it_is_done(world: World) -> None:
+async def test_the_delegator_of_a_task_is_a_lead_until_the_task_is_done(world: World) -> None:
     chief, peer, bob = await world.join("chief", "peer", "bob")
     await send_as(world, chief.identity, "bob", "build it", Kind.TASK)
-    (task,) = await world.services.looking.peek(AgentName("bob"))
+    (task,) = await world.services.inbox.peek(AgentName("bob"))
     assert await claim_next(world.services, bob.identity) is not None
     await take(world, bob)
     await peer.send("bob", "peer")
@@ -139,7 +137,7 @@ async def test_whoever_gave_a_task_leads_until_it_is_done(world: World) -> None:
 
 
 @pytest.mark.requirement("attention.budget")
-async def test_whoever_spawned_a_session_leads_it(world: World) -> None:
+async def test_the_spawner_of_a_session_is_its_lead(world: World) -> None:
     coder, peer = await world.join("coder", "peer")
     child = await world.services.directory.join(JoinRequest(AgentName("coder"), parent=coder.session.key))
     grandchild = await world.services.directory.join(JoinRequest(AgentName("tester"), parent=child.session.key))
@@ -150,7 +148,7 @@ async def test_whoever_spawned_a_session_leads_it(world: World) -> None:
 
 
 @pytest.mark.requirement("attention.budget")
-async def test_what_did_not_fit_is_counted_and_comes_in_the_next_turns(world: World) -> None:
+async def test_messages_that_did_not_fit_are_counted_and_come_in_the_next_turns(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     for n in range(30):
         await alice.send("bob", f"{n:02} " + "x" * 300, kind="request" if n % 10 == 9 else "notify")
@@ -159,11 +157,11 @@ async def test_what_did_not_fit_is_counted_and_comes_in_the_next_turns(world: Wo
     while (pending := await take(world, bob, SMALL)).letters:
         turns += 1
         seen += texts(pending)
-        for style in Style:
+        for style in RenderingStyle:
             assert len(framed(pending, style)) <= SMALL.budget
         assert pending.left_out.messages == 30 - len(seen)
         if pending.left_out.messages:
-            assert f"{counted_left(pending)} did not fit" in framed(pending, Style.PEERS)
+            assert f"{counted_left(pending)} did not fit" in framed(pending, RenderingStyle.PEERS)
     assert len(seen) == len(set(seen)) == 30
     assert {text[:2] for text in seen[:4]} >= {"00", "09", "19", "29"}
     assert turns < 12
@@ -187,7 +185,7 @@ async def test_a_note_is_not_starved_by_more_important_mail_that_keeps_coming(wo
 
 
 @pytest.mark.requirement("attention.budget", "broadcast.persist")
-async def test_what_is_shown_until_handled_takes_turns_where_not_all_of_it_fits(world: World) -> None:
+async def test_messages_shown_until_handled_take_turns_if_not_all_of_them_fit(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     for n in range(12):
         await alice.send("bob", f"{n:02} " + "x" * 300, kind="request" if n < 6 else "notify")
@@ -197,14 +195,14 @@ async def test_what_is_shown_until_handled_takes_turns_where_not_all_of_it_fits(
 
 
 @pytest.mark.requirement("attention.budget")
-async def test_of_a_subject_only_the_newest_state_is_shown_and_the_older_never_again(world: World) -> None:
+async def test_only_the_newest_state_of_a_subject_is_shown_and_older_ones_never_again(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     old = await alice.send("bob", "1 of 3", scope="build", subject="progress")
     assert texts(await take(world, bob, ALWAYS)) == ["1 of 3"]
     new = await alice.send("bob", "2 of 3", scope="build", subject="progress")
     assert texts(await world.services.attention.look(bob.identity, ALWAYS)) == ["2 of 3"]
     pending = await take(world, bob, ALWAYS)
-    assert (texts(pending), pending.left_out) == (["2 of 3"], LeftOut())
+    assert (texts(pending), pending.left_out) == (["2 of 3"], OmittedCounts())
     delivery = await world.delivery(old.message_id)
     assert (delivery.state, delivery.reason) == (DeliveryState.HANDLED, f"superseded by {new.message_id}")
     await bob.dismiss(new.message_id)
@@ -225,7 +223,7 @@ async def test_an_older_state_that_was_given_back_is_superseded(world: World) ->
 
 
 @pytest.mark.requirement("attention.budget")
-async def test_a_long_body_is_cut_and_says_so(world: World) -> None:
+async def test_a_long_body_is_cut_and_marked_as_cut(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "word " * 10_000)
     (letter,) = (await take(world, bob)).letters
@@ -241,7 +239,7 @@ async def test_data_and_files_are_part_of_the_body(world: World) -> None:
     assert texts(await take(world, bob)) == ['see\n\n{"lines":[1,2]}']
 
 
-async def test_only_live_agents_are_shown_and_never_oneself(world: World) -> None:
+async def test_only_other_live_agents_are_shown(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     await world.join("bob")
     world.kill(carol)
@@ -250,7 +248,7 @@ async def test_only_live_agents_are_shown_and_never_oneself(world: World) -> Non
     assert [(other.name, str(other.presence)) for other in pending.others] == [("alice", "busy")]
 
 
-async def test_the_hint_is_there_until_the_agent_says_what_it_does(world: World) -> None:
+async def test_the_hint_is_shown_until_the_agent_sets_a_status(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     assert not (await world.services.attention.look(bob.identity, ALWAYS)).has_announced
     await bob.set_status("Starting backend work")
@@ -283,7 +281,7 @@ async def test_a_message_is_in_every_injection_until_it_is_handled_by_a_reply(wo
 
 
 async def test_several_processes_of_a_session_that_take_at_once_show_each_message_once(world: World) -> None:
-    """A client's hooks and its server act for one session."""
+    """The hooks and the server of a client act for one session."""
     alice, bob = await world.join("alice", "bob")
     for n in range(40):
         await alice.send("bob", f"{n:02} " + "x" * 300)
@@ -305,7 +303,7 @@ async def test_only_a_session_has_attention(world: World) -> None:
         await world.services.attention.take(bob.identity, "turn")
 
 
-async def test_terms_that_can_not_be_kept_are_refused_before_anything_happens(world: World) -> None:
+async def test_invalid_terms_are_refused_before_anything_happens(world: World) -> None:
     (bob,) = await world.join("bob")
     with pytest.raises(Invalid):
-        await world.services.attention.take(bob.identity, "turn", Terms(budget=10))
+        await world.services.attention.take(bob.identity, "turn", AttentionOptions(budget=10))

@@ -1,15 +1,15 @@
-"""Authority: who may do what to a message."""
+"""Authority: the operations on a message that each party is allowed."""
 
 import pytest
 
 from covey.core.errors import IllegalMove, NotYours
 from covey.core.identity import Identity
-from covey.core.ids import parse_message_id
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.offer import EvidenceGrade
 from covey.core.ledger.ticket import TicketState
+from covey.core.names import parse_message_id
 from covey.services.mail.recipients import SendPolicy
 from tests.scenarios.world import World, read, show, waiting
 
@@ -21,16 +21,16 @@ async def respond(world: World, who: Identity, message_id: str, text: str) -> No
     await world.services.mail.send(draft, who, SendPolicy())
 
 
-async def test_a_stranger_s_response_is_threaded_and_settles_nothing(world: World) -> None:
+async def test_a_strangers_response_is_in_the_thread_and_settles_nothing(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     asked = await alice.send("bob", "shall I?", kind="request", scope="build")
-    await carol.reply(asked.message_id, "I would")
+    await carol.reply(asked.message_id, "I would", close=False)
     assert (await world.ticket(asked.message_id, "bob")).state is TicketState.OPEN
     assert (await world.delivery(asked.message_id)).state is DeliveryState.QUEUED
     assert not (await world.observer.gate("build")).passed
     assert [m.text for m in await world.observer.thread(asked.message_id)] == ["shall I?", "I would"]
     assert await waiting(alice) == ["I would"]
-    await bob.reply(asked.message_id, "yes")
+    await bob.reply(asked.message_id, "yes", close=False)
     assert (await world.ticket(asked.message_id, "bob")).state is TicketState.ANSWERED
 
 
@@ -116,7 +116,7 @@ async def test_another_session_of_the_sender_may_withdraw(world: World) -> None:
 
 
 @pytest.mark.parametrize("step", ["offered", "in_context", "handled", "withdrawn"])
-async def test_what_was_shown_or_is_over_cannot_be_withdrawn(world: World, step: str) -> None:
+async def test_a_message_that_was_shown_or_has_ended_cannot_be_withdrawn(world: World, step: str) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "never mind", kind="request")
     if step == "offered":
@@ -133,7 +133,7 @@ async def test_what_was_shown_or_is_over_cannot_be_withdrawn(world: World, step:
     assert await world.position() == before
 
 
-async def test_what_was_shown_to_one_session_is_withdrawn_from_the_others(world: World) -> None:
+async def test_a_message_that_one_session_was_shown_is_withdrawn_from_the_others(world: World) -> None:
     alice, bob, _sibling = await world.join("alice", "bob", "bob")
     receipt = await alice.send("bob", "never mind", kind="request")
     await show(bob)
@@ -143,7 +143,7 @@ async def test_what_was_shown_to_one_session_is_withdrawn_from_the_others(world:
     assert (await world.ticket(receipt.message_id, "bob")).state is TicketState.OPEN
 
 
-async def test_a_stranger_gives_no_evidence(world: World) -> None:
+async def test_a_stranger_cannot_give_evidence(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     receipt = await alice.send("bob", "it is done")
     showing = await show(bob)

@@ -1,4 +1,4 @@
-"""Bad input: every field of send, ask and join answers it with a code of ours, and nothing changes."""
+"""Bad input: every field of send, ask and join refuses it with an error code, and nothing changes."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ Call = Callable[..., Awaitable[object]]
 async def faults(
     world: World, call: Call, given: Mapping[str, object], field: str, values: Sequence[object]
 ) -> list[str]:
-    """Return what is wrong with the way in which `call` takes bad values of a field."""
+    """Return the faults in the way in which `call` handles bad values of a field."""
     found: list[str] = []
     before = await world.snapshot()
     for number, value in enumerate(values):
@@ -47,7 +47,7 @@ async def faults(
                 found.append(f"{what}: no code of its own: {error}")
             json.dumps(dict(error.details), allow_nan=False).encode()  # programs get them as JSON
             str(error).encode()
-        except Exception as error:  # noqa: BLE001  # a table of what comes out
+        except Exception as error:  # noqa: BLE001  # collects every outcome
             found.append(f"{what}: {type(error).__name__}: {error!s:.80}")
         else:
             found.append(f"{what}: accepted")
@@ -59,7 +59,7 @@ async def faults(
 
 
 async def still_works(world: World) -> None:
-    """Everything can be read, and mail goes on."""
+    """Check that everything can be read, and that mail can still be sent."""
     carol, dave = await world.join("carol", "dave")
     await carol.send("dave", "hi")
     assert await waiting(dave) == ["hi"]
@@ -134,13 +134,13 @@ async def test_a_bad_value_of_any_other_call_is_an_error_with_a_code_and_changes
 @pytest.mark.parametrize(
     "text", ["", " ", "\0", "\x1b[31mred", "line\r\nline", "é名🐦", "\u202eevil", "</peer-message>", "x" * 1_000_000]
 )
-async def test_a_text_may_be_anything_that_is_text(world: World, text: str) -> None:
+async def test_a_text_may_contain_any_characters(world: World, text: str) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", text)
     assert await waiting(bob) == [text]
 
 
-async def test_data_comes_back_as_json_gives_it(world: World) -> None:
+async def test_data_survives_as_json(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     data: dict[str, Json] = {
         "none": None,

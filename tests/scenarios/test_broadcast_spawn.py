@@ -1,4 +1,4 @@
-"""Siblings: an agent that was spawned starts another one beside it, under the same parent."""
+"""Siblings: a spawned agent starts another one beside it, under the same parent."""
 
 import sys
 from collections.abc import AsyncGenerator
@@ -15,7 +15,7 @@ from covey.core.names import AgentName
 from covey.core.work.run import RunState, Stage
 from covey.ports.work import RunFilter
 from covey.surfaces.python.member import Errand
-from covey.toolkits.broadcast.spawn import MAIN_SESSION
+from covey.toolkits.broadcast import MAIN_SESSION
 from tests.scenarios.tools import fields, refusal, use
 
 LIMIT = 20.0
@@ -30,7 +30,7 @@ async def opened(tmp_path: Path) -> AsyncGenerator[Space]:
 
 
 @pytest.mark.requirement("broadcast.spawn")
-async def test_a_child_starts_a_sibling_that_is_known_before_it_runs_and_reports_to_their_parent(
+async def test_a_child_starts_a_sibling_that_is_registered_before_it_runs_and_reports_to_their_parent(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path) as space:
@@ -85,7 +85,7 @@ async def test_a_main_session_is_refused_with_the_documented_reason(tmp_path: Pa
         assert [agent.name for agent in await space.agents()] == ["lead"]
 
 
-async def test_an_agent_is_started_by_the_native_tool_and_its_result_comes_by_itself(tmp_path: Path) -> None:
+async def test_an_agent_is_started_by_the_native_tool_and_its_result_arrives_in_the_inbox(tmp_path: Path) -> None:
     async with opened(tmp_path) as space:
         lead = await space.join("lead", card=Card(command=(sys.executable, "-c", GREET)))
         answer = await use(lead, "native", "spawn_agent", task="Say hello", label="greeter", minutes=1)

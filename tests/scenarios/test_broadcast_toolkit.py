@@ -1,25 +1,25 @@
-"""The broadcast toolkit: announce, tell all or one, reply by number, dismiss; and the example workflow as a story."""
+"""The broadcast toolkit: announcing, broadcasts, direct messages, replies by number and dismissals, with the example
+workflow as a story."""
 
 import pytest
 
-from covey.core.attention.pending import Pending, Terms
+from covey.core.attention.pending import AttentionOptions, Pending
+from covey.core.attention.styles import HINT, broadcast_output
 from covey.core.json import Json
 from covey.core.ledger.delivery import DeliveryState
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.offer import EvidenceGrade, Presentation
 from covey.core.ledger.ticket import TicketState
-from covey.core.rendering.broadcast import HINT, broadcast_output
 from covey.surfaces.python.member import Member
 from covey.toolkits.broadcast import TOOLKIT
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, waiting
 
-TERMS = Terms(presentation=TOOLKIT.presentation, ways=TOOLKIT.ways)
+TERMS = AttentionOptions(presentation=TOOLKIT.presentation, ways=TOOLKIT.ways)
 
 
 async def fetch(world: World, member: Member) -> Pending:
-    """Let a member's model be called: it sees what is pending, and answers."""
+    """Call a member's model: it sees the pending messages, and responds."""
     pending = await world.services.attention.take(member.identity, "fetch", TERMS)
     if pending.offer is not None:
         await member.confirm(pending.offer, "witnessed", "its answer")
@@ -59,7 +59,7 @@ async def test_the_example_workflow_runs_as_written(world: World) -> None:
 
 
 @pytest.mark.requirement("broadcast.send")
-async def test_left_alone_it_reaches_all_and_with_send_to_only_one(world: World) -> None:
+async def test_a_broadcast_reaches_all_agents_and_with_send_to_only_one(world: World) -> None:
     a, b, c = await world.join("a", "b", "c")
     await a.set_status("here")
     everyone = await use(a, "broadcast", "broadcast", message="to all")
@@ -72,7 +72,7 @@ async def test_left_alone_it_reaches_all_and_with_send_to_only_one(world: World)
 
 
 @pytest.mark.requirement("broadcast.send")
-async def test_the_result_lists_who_is_available_and_what_they_say_they_do(world: World) -> None:
+async def test_the_result_lists_the_available_agents_and_their_status(world: World) -> None:
     a, b, c, gone = await world.join("a", "b", "c", "gone")
     await use(b, "broadcast", "broadcast", message="Building\nthe <login> form")
     await gone.leave()
@@ -86,13 +86,13 @@ async def test_the_result_lists_who_is_available_and_what_they_say_they_do(world
     await b.leave()
     alone = await use(a, "broadcast", "broadcast", message="anyone?")
     assert fields(alone)["sent_to"] == []
-    assert "Nobody else is here yet" in alone.text
+    assert "No other agent is here yet" in alone.text
     assert alone.text.splitlines()[-1] == "Available agents: none"
     assert not alone.is_error
 
 
 @pytest.mark.requirement("broadcast.reply")
-async def test_a_reply_answers_and_closes_what_its_sender_waits_for(world: World) -> None:
+async def test_a_reply_answers_and_closes_the_senders_request(world: World) -> None:
     a, b = await world.join("a", "b")
     request = await a.send("b", "What's the status on the API?", kind="request")
     answer = await use(b, "broadcast", "broadcast", reply_to=1, message="done")
@@ -118,7 +118,7 @@ async def test_replying_shows_that_the_message_was_read(world: World) -> None:
 
 
 @pytest.mark.requirement("broadcast.announce")
-async def test_the_first_broadcast_is_the_status_and_ends_the_hint(world: World) -> None:
+async def test_the_first_broadcast_sets_the_status_and_ends_the_hint(world: World) -> None:
     a, b = await world.join("a", "b")
     assert broadcast_output(await world.services.attention.look(b.identity, TERMS))["hint"] == HINT
     first = await use(b, "broadcast", "broadcast", message="Working on the parser")
@@ -133,7 +133,7 @@ async def test_the_first_broadcast_is_the_status_and_ends_the_hint(world: World)
 
 
 @pytest.mark.requirement("broadcast.announce")
-async def test_a_first_broadcast_that_says_more_than_a_status_is_a_message_too(world: World) -> None:
+async def test_a_first_broadcast_that_is_too_long_for_a_status_is_a_message_too(world: World) -> None:
     a, b = await world.join("a", "b")
     message = "long " * 100
     first = await use(b, "broadcast", "broadcast", message=message)
@@ -193,7 +193,7 @@ async def test_a_question_that_is_dismissed_stays_owed_and_says_so(world: World)
 
 
 @pytest.mark.requirement("broadcast.errors")
-async def test_a_wrong_call_is_an_answer_that_says_what_is_possible(world: World) -> None:
+async def test_a_wrong_call_is_refused_with_the_possible_choices(world: World) -> None:
     a, b, _critic = await world.join("a", "b", "critic")
     await a.send("b", "hello")
     before = await world.position()
@@ -202,7 +202,7 @@ async def test_a_wrong_call_is_an_answer_that_says_what_is_possible(world: World
     assert "that is you" in await refusal(b, "broadcast", "broadcast", send_to="b", message="me")
     unknown = await refusal(b, "broadcast", "broadcast", send_to="critik", message="you")
     assert "did you mean critic?" in unknown
-    assert "Known are: a, critic." in unknown
+    assert "Known agents: a, critic." in unknown
     missing = await refusal(b, "broadcast", "broadcast", reply_to=7, message="yes")
     assert missing == "message #7 is not in your inbox. Waiting: #1 from a."
     elsewhere = await refusal(b, "broadcast", "broadcast", reply_to=1, send_to="critic", message="yes")
@@ -214,7 +214,7 @@ async def test_a_wrong_call_is_an_answer_that_says_what_is_possible(world: World
 
 
 @pytest.mark.requirement("broadcast.errors")
-async def test_a_number_that_was_handled_is_told_from_one_that_never_was(world: World) -> None:
+async def test_a_handled_number_is_distinguished_from_one_that_never_existed(world: World) -> None:
     a, b = await world.join("a", "b")
     await a.send("b", "hello")
     await use(b, "broadcast", "broadcast", reply_to=1, message="hi")
@@ -223,7 +223,7 @@ async def test_a_number_that_was_handled_is_told_from_one_that_never_was(world: 
     assert "handled already" in await refusal(b, "broadcast", "dismiss", id=1)
 
 
-async def test_a_notice_of_the_space_can_not_be_replied_to_but_dismissed(world: World) -> None:
+async def test_a_notice_of_the_space_can_only_be_dismissed(world: World) -> None:
     a = await world.process().join("a")
     b = await world.process().join("b", inbox_limit=1, inbox_overflow="evict-oldest")
     await a.send("b", "first?", kind="request")
@@ -233,7 +233,7 @@ async def test_a_notice_of_the_space_can_not_be_replied_to_but_dismissed(world: 
     assert await waiting(b) == ["second?"]
 
 
-async def test_who_is_offline_finds_the_message_when_it_is_back(world: World) -> None:
+async def test_an_offline_agent_finds_the_message_when_it_is_back(world: World) -> None:
     a, b = await world.join("a", "b")
     await b.leave()
     assert fields(await use(a, "broadcast", "broadcast", send_to="b", message="for later"))["sent_to"] == ["b"]
@@ -241,12 +241,12 @@ async def test_who_is_offline_finds_the_message_when_it_is_back(world: World) ->
     assert await waiting(back) == ["for later"]
 
 
-async def test_a_recipient_that_takes_no_mail_is_told_of(world: World) -> None:
+async def test_a_recipient_that_refuses_the_message_is_named_in_the_answer(world: World) -> None:
     (a,) = await world.join("a")
     await world.process().join("closed", card={"allow_from": ["someone"]})
     told = await refusal(a, "broadcast", "broadcast", send_to="closed", message="hello")
     assert "closed did not get it: closed takes no mail from a (allow_from) (not-allowed)." in told
 
 
-def test_a_broadcast_shows_until_it_is_handled() -> None:
+def test_broadcast_messages_are_shown_until_they_are_handled() -> None:
     assert TOOLKIT.presentation is Presentation.UNTIL_HANDLED

@@ -1,11 +1,11 @@
-"""Capacity: what happens at an inbox that is full."""
+"""Capacity: the behaviour of a full inbox."""
 
 import pytest
 
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.event import Action
 from covey.core.ledger.message import Kind
-from covey.core.ledger.ticket import TicketState, Trouble
+from covey.core.ledger.ticket import TicketState, TicketTrouble
 from tests.scenarios.world import World, read, show, texts, waiting
 
 QUEUED, REFUSED, EVICTED = DeliveryState.QUEUED, DeliveryState.REFUSED, DeliveryState.EVICTED
@@ -13,7 +13,7 @@ EARLY = "11111111-0000-4000-8000-000000000000"
 
 
 @pytest.mark.requirement("ledger.capacity")
-async def test_hold_refuses_with_inbox_full_and_keeps_what_is_there(world: World) -> None:
+async def test_hold_refuses_with_inbox_full_and_keeps_the_existing_messages(world: World) -> None:
     (alice,) = await world.join("alice")
     bob = await world.process().join("bob", inbox_limit=2)
     for n in range(2):
@@ -35,7 +35,7 @@ async def test_hold_is_the_default(world: World) -> None:
 
 
 @pytest.mark.requirement("ledger.capacity")
-async def test_the_card_s_capacity_holds_for_parked_mail(world: World) -> None:
+async def test_the_capacity_of_the_card_applies_to_parked_mail(world: World) -> None:
     (alice,) = await world.join("alice")
     bob = await world.process().join("bob", card={"capacity": {"limit": 1, "overflow": "hold"}})
     await bob.leave()
@@ -58,7 +58,7 @@ async def test_one_full_inbox_does_not_fail_the_others(world: World) -> None:
 
 
 @pytest.mark.requirement("ledger.capacity")
-async def test_evict_oldest_takes_notifies_first_then_requests_and_tells_their_askers(world: World) -> None:
+async def test_evict_oldest_evicts_notifies_first_then_requests_and_notifies_their_askers(world: World) -> None:
     alice, carol = await world.join("alice", "carol")
     bob = await world.process().join("bob", inbox_limit=3, inbox_overflow="evict-oldest")
     asked = await alice.send("bob", "shall I?", kind="request", scope="build")
@@ -75,7 +75,7 @@ async def test_evict_oldest_takes_notifies_first_then_requests_and_tells_their_a
     evicted = await world.delivery(asked.message_id)
     assert (evicted.state, evicted.reason) == (EVICTED, "the inbox held its limit of 3")
     ticket = await world.ticket(asked.message_id, "bob")
-    assert (ticket.state, ticket.trouble) == (TicketState.OPEN, Trouble.EVICTED)
+    assert (ticket.state, ticket.trouble) == (TicketState.OPEN, TicketTrouble.EVICTED)
     (notice,) = await alice.inbox.peek()
     assert (notice.message.kind, notice.message.in_reply_to) == (Kind.UPDATE, asked.message_id)
     assert "evicted" in notice.text
@@ -94,7 +94,7 @@ async def test_a_request_that_a_sibling_still_has_is_not_in_trouble(world: World
 
 
 @pytest.mark.requirement("ledger.capacity")
-async def test_what_is_being_shown_is_not_evicted(world: World) -> None:
+async def test_a_message_on_offer_is_not_evicted(world: World) -> None:
     (alice,) = await world.join("alice")
     bob = await world.process().join("bob", inbox_limit=1, inbox_overflow="evict-oldest")
     first = await alice.send("bob", "first")
@@ -106,7 +106,7 @@ async def test_what_is_being_shown_is_not_evicted(world: World) -> None:
 
 
 @pytest.mark.requirement("ledger.capacity")
-async def test_the_answer_one_waits_for_passes_a_full_inbox(world: World) -> None:
+async def test_an_awaited_answer_passes_a_full_inbox(world: World) -> None:
     (bob,) = await world.join("bob")
     alice = await world.process().join("alice", inbox_limit=1)
     await bob.send("alice", "it fills alice's inbox")
@@ -117,7 +117,7 @@ async def test_the_answer_one_waits_for_passes_a_full_inbox(world: World) -> Non
 
 
 @pytest.mark.requirement("peers.receive.cap")
-async def test_a_peers_buffer_holds_64_and_the_oldest_gives_way_and_stays_readable(
+async def test_a_peers_buffer_holds_64_messages_and_an_evicted_one_stays_readable(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     (alice,) = await world.join("alice")
@@ -138,7 +138,7 @@ async def test_a_peers_buffer_holds_64_and_the_oldest_gives_way_and_stays_readab
 
 
 @pytest.mark.requirement("peers.receive.cap")
-async def test_the_buffer_of_a_session_that_has_not_registered_yet_holds_64_too(world: World) -> None:
+async def test_the_buffer_of_a_session_that_has_not_registered_yet_holds_64_messages_too(world: World) -> None:
     (alice,) = await world.join("alice")
     for n in range(66):
         await alice.send(EARLY, f"message {n}", await_session=True)
@@ -147,7 +147,7 @@ async def test_the_buffer_of_a_session_that_has_not_registered_yet_holds_64_too(
 
 
 @pytest.mark.requirement("peers.receive.drain")
-async def test_the_buffer_is_drained_at_the_next_turn_s_start_oldest_first(world: World) -> None:
+async def test_the_buffer_is_drained_oldest_first_at_the_start_of_the_next_turn(world: World) -> None:
     alice, carol = await world.join("alice", "carol")
     bob = await world.process().join("bob", inbox_overflow="first-in-first-out")
     for n in range(32):

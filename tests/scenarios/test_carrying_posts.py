@@ -1,4 +1,4 @@
-"""A Python program carries posts to people: by a webhook to a receiver on loopback, and on a console."""
+"""A Python program that carries posts to people: by a webhook to a receiver on loopback, and on a console."""
 
 import asyncio
 from collections.abc import Generator
@@ -8,10 +8,10 @@ import pytest
 
 import covey
 from covey.core.channels.channel import console, webhook
-from covey.core.channels.post import Outgoing, PostState
+from covey.core.channels.post import OutgoingPost, PostState
 from covey.core.errors import ChannelUnknown
 from covey.core.names import AgentName
-from tests.channels.receiving import Receiver, receiver_in
+from tests.runtime.channels.receiving import Receiver, receiver_in
 
 OPS = AgentName("ops")
 LIMIT_S = 20.0
@@ -23,9 +23,9 @@ def receiver(tmp_path: Path) -> Generator[Receiver]:
         yield found
 
 
-async def test_posts_reach_a_webhook_as_they_come_until_the_program_has_had_enough(receiver: Receiver) -> None:
+async def test_posts_reach_a_webhook_as_they_arrive_until_the_program_stops(receiver: Receiver) -> None:
     receiver.start()
-    seen: asyncio.Queue[Outgoing] = asyncio.Queue()
+    seen: asyncio.Queue[OutgoingPost] = asyncio.Queue()
     async with asyncio.timeout(LIMIT_S), covey.open("memory:") as space:
         coder = await space.join("coder")
         await space.services.channels.add(webhook(OPS, receiver.url), coder.identity)
@@ -39,10 +39,12 @@ async def test_posts_reach_a_webhook_as_they_come_until_the_program_has_had_enou
     assert receiver.texts("") == ["one", "two"]
 
 
-async def test_once_says_whether_all_was_taken_and_leaves_the_rest_for_later(receiver: Receiver) -> None:
+async def test_carrying_once_returns_whether_all_was_delivered_and_leaves_the_rest_for_later(
+    receiver: Receiver,
+) -> None:
     receiver.start()
     receiver.kill()
-    seen: list[Outgoing] = []
+    seen: list[OutgoingPost] = []
     async with asyncio.timeout(LIMIT_S), covey.open("memory:") as space:
         coder = await space.join("coder")
         await space.services.channels.add(webhook(OPS, receiver.url), coder.identity)
@@ -54,7 +56,7 @@ async def test_once_says_whether_all_was_taken_and_leaves_the_rest_for_later(rec
     assert waiting.message.text == "is anyone there?"
 
 
-async def test_a_console_is_the_stdout_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_console_writes_to_the_stdout_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
     async with asyncio.timeout(LIMIT_S), covey.open("memory:") as space:
         coder = await space.join("coder")
         await space.services.channels.add(console(OPS), coder.identity)
@@ -63,7 +65,7 @@ async def test_a_console_is_the_stdout_of_the_program(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "ops coder: The parser is done.\n"
 
 
-async def test_a_space_without_channels_says_so() -> None:
+async def test_carrying_posts_without_channels_is_an_error() -> None:
     async with covey.open("memory:") as space:
         with pytest.raises(ChannelUnknown):
             await space.carry_posts(once=True)

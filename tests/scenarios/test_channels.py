@@ -1,4 +1,4 @@
-"""Channels: mail that is posted to people, what people say, and the way back."""
+"""Channels: mail that is posted to people, messages of people, and the routes back."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -6,10 +6,8 @@ from datetime import timedelta
 import pytest
 
 from covey.adapters.system.ids import SystemIds
-from covey.core.address import parse_address
-from covey.core.channels.binding import OWN
-from covey.core.channels.channel import Style, console, webhook
-from covey.core.channels.post import GIVE_UP_AFTER, Outgoing, Post, PostState, Refused
+from covey.core.channels.channel import WebhookStyle, console, webhook
+from covey.core.channels.post import GIVE_UP_AFTER, OWN, OutgoingPost, Post, PostRefusal, PostState
 from covey.core.directory.session import Holder
 from covey.core.errors import (
     BeyondToken,
@@ -22,26 +20,25 @@ from covey.core.errors import (
     PostUnknown,
     RecipientUnknown,
 )
-from covey.core.identity import Identity
-from covey.core.ids import delivery_id, parse_message_id
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
 from covey.core.ledger.marks import Marks
 from covey.core.ledger.message import Callback, DataPart, Kind, TextPart
 from covey.core.ledger.ticket import TicketState
-from covey.core.names import OPERATOR, AgentName
+from covey.core.names import OPERATOR, AgentName, delivery_id, parse_message_id
 from covey.ports.store import Transaction
 from covey.services.act import Act
-from covey.services.channels.channels import Said
-from covey.services.channels.posts import Posts
+from covey.services.channels.channels import PersonMessage
+from covey.services.channels.outbox import Outbox
 from covey.services.mail.recipients import SendPolicy
-from covey.services.tasks.callbacks import route_result
+from covey.services.tasks.moves import route_result
 from tests.scenarios.world import Process, World, waiting
 
 OPS = AgentName("ops")
 OWNER = Identity(AgentName("owner"))
-BUSY = Refused("503: busy")
+BUSY = PostRefusal("503: busy")
 SECRET = "a secret of ours"
 
 
@@ -49,12 +46,12 @@ async def with_channel(world: World) -> None:
     await world.services.channels.add(console(OPS), OWNER, "the people in charge")
 
 
-async def take(world: World, process: Process | None = None, limit: int = 10) -> Sequence[Outgoing]:
+async def take(world: World, process: Process | None = None, limit: int = 10) -> Sequence[OutgoingPost]:
     return (await (process or world.observer).services.posts.take(OPS, limit)).taken
 
 
 async def bodies(world: World) -> list[tuple[str, str]]:
-    """Carry all that is due to a receiver that takes everything; return which conversation got what."""
+    """Carry all due posts to a receiver that accepts everything. Return the conversation and the text of each."""
     got: list[tuple[str, str]] = []
     while taken := await take(world):
         for outgoing in taken:
@@ -63,8 +60,8 @@ async def bodies(world: World) -> list[tuple[str, str]]:
     return got
 
 
-async def failed_until_given_up(world: World, outgoing: Outgoing) -> Post:
-    """Let a receiver refuse a post until it is given up."""
+async def failed_until_given_up(world: World, outgoing: OutgoingPost) -> Post:
+    """Let a receiver refuse a post until the post is given up."""
     posts, post = world.services.posts, outgoing.post
     while (post := await posts.refused(post, BUSY)).state is PostState.PENDING:
         world.pass_time(minutes=6 * 60)
@@ -73,10 +70,10 @@ async def failed_until_given_up(world: World, outgoing: Outgoing) -> Post:
     return post
 
 
-# ------------------------------------------------------------------------------------------------- what is posted
+# ---------------------------------------------------------------------------------------------------------- posts
 
 
-async def test_mail_to_a_channel_becomes_a_post_and_is_handled_once_it_was_taken(world: World) -> None:
+async def test_mail_to_a_channel_becomes_a_post_and_is_handled_once_it_was_delivered(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     sent = await coder.send("ops", "done")
@@ -90,14 +87,14 @@ async def test_mail_to_a_channel_becomes_a_post_and_is_handled_once_it_was_taken
     assert await take(world) == ()
 
 
-async def test_a_channel_is_there_also_for_mail_that_refuses_who_is_offline(world: World) -> None:
+async def test_a_channel_also_accepts_mail_that_refuses_offline_recipients(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     await coder.send("ops", "done", when_offline="refuse")
     assert await bodies(world) == [(OWN, "done")]
 
 
-async def test_newer_states_of_a_subject_do_not_replace_what_people_of_another_conversation_are_told(
+async def test_newer_states_of_a_subject_do_not_supersede_posts_to_another_conversation(
     world: World,
 ) -> None:
     await with_channel(world)
@@ -124,7 +121,7 @@ async def test_posts_of_one_conversation_are_carried_one_after_the_other(world: 
     assert await bodies(world) == [("a", "1"), ("a", "3")]
 
 
-async def test_nobody_takes_what_another_carries_until_that_one_is_dead(world: World) -> None:
+async def test_a_post_that_another_process_carries_is_only_taken_after_the_death_of_that_process(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     await coder.send("ops", "once")
@@ -134,13 +131,13 @@ async def test_nobody_takes_what_another_carries_until_that_one_is_dead(world: W
     world.liveness.kill(Holder(lock=post.holder))
     ((again, _),) = await take(world, second)
     assert (again.id, again.attempts) == (post.id, 2)
-    # The dead one was not dead after all: that it was refused counts no more, that it was taken does.
-    assert (await first.services.posts.refused(post, Refused("no", is_final=True))).holder == again.holder
+    # The first process was not dead after all. Its refusal no longer counts, but its delivery does.
+    assert (await first.services.posts.refused(post, PostRefusal("no", is_final=True))).holder == again.holder
     assert (await first.services.posts.delivered(post.id)).state is PostState.DELIVERED
     assert (await second.services.posts.refused(again, BUSY)).state is PostState.DELIVERED
 
 
-async def test_a_post_that_hangs_with_a_living_process_is_taken_again_when_the_lease_ends(world: World) -> None:
+async def test_a_post_that_a_live_process_does_not_finish_is_taken_again_when_its_lease_ends(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     await coder.send("ops", "once")
@@ -166,13 +163,15 @@ async def test_a_refused_post_waits_longer_each_time_or_as_long_as_the_receiver_
     assert waits == [1, 2, 4, 60, 3600]
 
 
-async def test_what_is_refused_for_good_or_for_a_day_is_told_to_its_sender_and_stays_in_the_inbox(world: World) -> None:
+async def test_a_post_that_failed_permanently_or_for_a_day_is_reported_to_its_sender_and_stays_in_the_inbox(
+    world: World,
+) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     for_good = await coder.send("ops", "wrong")
     later = await coder.send("ops", "right")
     (outgoing,) = await take(world)
-    failed = await world.services.posts.refused(outgoing.post, Refused("404: no such hook", is_final=True))
+    failed = await world.services.posts.refused(outgoing.post, PostRefusal("404: no such hook", is_final=True))
     assert (failed.state, failed.error, failed.next_at) == (PostState.FAILED, "404: no such hook", None)
     began_at = world.clock.now()
     (outgoing,) = await take(world)
@@ -184,13 +183,13 @@ async def test_what_is_refused_for_good_or_for_a_day_is_told_to_its_sender_and_s
         assert (await world.delivery(sent.message_id)).state is DeliveryState.QUEUED
         told = [d for d in await coder.inbox.peek() if d.message.in_reply_to == sent.message_id]
         assert [f"could not be posted: {error}" in d.text for d in told] == [True]
-    assert len(await world.services.looking.peek(OPS)) == 2
+    assert len(await world.services.inbox.peek(OPS)) == 2
     moves = [event.details["move"] for event in await world.events(Action.POST_MOVED)]
     assert (moves[0], moves[-1]) == ("fail", "fail")
     assert set(moves[1:-1]) == {"defer"}
 
 
-async def test_a_failed_post_is_tried_again_when_somebody_wants_it(world: World) -> None:
+async def test_a_failed_post_can_be_retried_on_request(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     sent = await coder.send("ops", "first")
@@ -198,7 +197,7 @@ async def test_a_failed_post_is_tried_again_when_somebody_wants_it(world: World)
     posts = world.services.posts
     with pytest.raises(IllegalMove):
         await posts.retry(post.id, OWNER)
-    await posts.refused(post, Refused("404", is_final=True))
+    await posts.refused(post, PostRefusal("404", is_final=True))
     await coder.send("ops", "second")
     world.pass_time(minutes=60 * 48)
     again = await posts.retry(post.id, OWNER)
@@ -209,7 +208,7 @@ async def test_a_failed_post_is_tried_again_when_somebody_wants_it(world: World)
         await posts.retry(delivery_id(parse_message_id("1794738090871-b745006e-89e8-4bc5-807f-9da2869a073b"), 1), OWNER)
 
 
-async def test_what_is_withdrawn_expired_or_handled_by_hand_is_not_posted(world: World) -> None:
+async def test_mail_that_is_withdrawn_expired_or_settled_by_hand_is_not_posted(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     withdrawn = await coder.send("ops", "a mistake")
@@ -234,14 +233,16 @@ async def test_a_sender_that_a_channel_does_not_take_mail_from_is_refused_and_no
     assert await take(world) == ()
 
 
-# ------------------------------------------------------------------------------------------------- what people say
+# ---------------------------------------------------------------------------------------------- messages of people
 
 
-async def test_what_a_person_says_goes_to_who_is_bound_and_the_answer_comes_back_there(world: World) -> None:
+async def test_a_persons_message_goes_to_the_bound_agent_and_the_answer_returns_to_the_conversation(
+    world: World,
+) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     await world.services.channels.bind(OPS, "c-1", parse_address("coder"), OWNER)
-    await world.services.channels.hear(Said(OPS, "c-1", "Is it done?", "ann"))
+    await world.services.channels.hear(PersonMessage(OPS, "c-1", "Is it done?", "ann"))
     (heard,) = await coder.inbox.peek()
     assert (heard.text, str(heard.sender), heard.message.kind) == ("Is it done?", "ops (claimed)", Kind.NOTIFY)
     assert heard.message.callback == Callback("ops", "c-1")
@@ -252,11 +253,11 @@ async def test_what_a_person_says_goes_to_who_is_bound_and_the_answer_comes_back
     assert await waiting(coder) == []
 
 
-async def test_what_is_passed_on_to_another_agent_is_answered_in_the_conversation_it_came_from(world: World) -> None:
+async def test_a_relayed_message_keeps_its_conversation_for_the_answer(world: World) -> None:
     await with_channel(world)
     coder, critic = await world.join("coder", "critic")
     await world.services.channels.bind(OPS, "c-1", parse_address("coder"), OWNER)
-    await world.services.channels.hear(Said(OPS, "c-1", "Is it good?"))
+    await world.services.channels.hear(PersonMessage(OPS, "c-1", "Is it good?"))
     (heard,) = await coder.inbox.peek()
     await coder.send("critic", "is it?", relaying=heard.message.id)
     (asked,) = await critic.inbox.peek()
@@ -267,30 +268,30 @@ async def test_what_is_passed_on_to_another_agent_is_answered_in_the_conversatio
     assert await bodies(world) == [("c-1", "It is.")]
 
 
-async def test_a_conversation_is_bound_to_one_session_and_to_its_agent_when_that_has_ended(world: World) -> None:
+async def test_a_conversation_bound_to_a_session_goes_to_its_agent_after_the_session_ended(world: World) -> None:
     await with_channel(world)
     first, second = await world.join("coder", "coder")
     await world.services.channels.bind(OPS, "c-1", parse_address(str(second.session.key)), OWNER)
-    await world.services.channels.hear(Said(OPS, "c-1", "one"))
+    await world.services.channels.hear(PersonMessage(OPS, "c-1", "one"))
     assert (await waiting(first), await waiting(second)) == ([], ["one"])
     await second.leave()
-    await world.services.channels.hear(Said(OPS, "c-1", "two"))
+    await world.services.channels.hear(PersonMessage(OPS, "c-1", "two"))
     assert await waiting(first) == ["one", "two"]
 
 
-async def test_the_channels_own_binding_hears_every_conversation_without_one(world: World) -> None:
+async def test_the_channels_own_binding_receives_every_conversation_without_one(world: World) -> None:
     await with_channel(world)
     coder, lead = await world.join("coder", "lead")
     channels = world.services.channels
     with pytest.raises(ConversationUnbound):
-        await channels.hear(Said(OPS, "c-1", "anyone?"))
+        await channels.hear(PersonMessage(OPS, "c-1", "anyone?"))
     await channels.bind(OPS, OWN, parse_address("lead"), OWNER)
     await channels.bind(OPS, "c-1", parse_address("coder"), OWNER)
     for conversation in ("c-1", "c-2", OWN):
-        await channels.hear(Said(OPS, conversation, f"in {conversation}"))
+        await channels.hear(PersonMessage(OPS, conversation, f"in {conversation}"))
     assert (await waiting(coder), await waiting(lead)) == (["in c-1"], ["in c-2", "in "])
     await channels.unbind(OPS, "c-1", OWNER)
-    await channels.hear(Said(OPS, "c-1", "again"))
+    await channels.hear(PersonMessage(OPS, "c-1", "again"))
     assert (await waiting(lead))[-1] == "again"
     with pytest.raises(ConversationUnbound):
         await channels.unbind(OPS, "c-1", OWNER)
@@ -299,7 +300,7 @@ async def test_the_channels_own_binding_hears_every_conversation_without_one(wor
     assert len(await world.events(Action.CHANNEL_UNBOUND)) == 1
 
 
-async def test_a_question_to_people_is_answered_by_who_names_it_in_the_conversation_where_it_was_asked(
+async def test_a_question_to_people_is_answered_only_in_the_conversation_where_it_was_asked(
     world: World,
 ) -> None:
     await with_channel(world)
@@ -308,28 +309,28 @@ async def test_a_question_to_people_is_answered_by_who_names_it_in_the_conversat
     await bodies(world)
     assert (await world.ticket(draft.message_id, "ops")).state is TicketState.OPEN
     with pytest.raises(Invalid):
-        await world.services.channels.hear(Said(OPS, "c-2", "Yes.", reply_to=draft.message_id))
-    await world.services.channels.hear(Said(OPS, "c-1", "Yes.", "ann", reply_to=draft.message_id))
+        await world.services.channels.hear(PersonMessage(OPS, "c-2", "Yes.", reply_to=draft.message_id))
+    await world.services.channels.hear(PersonMessage(OPS, "c-1", "Yes.", "ann", reply_to=draft.message_id))
     assert (await world.ticket(draft.message_id, "ops")).state is TicketState.ANSWERED
     assert await waiting(coder) == ["Yes."]
 
 
-async def test_what_is_said_twice_under_one_key_is_heard_once(world: World) -> None:
+async def test_a_message_repeated_under_the_same_key_is_accepted_once(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     channels = world.services.channels
     await channels.bind(OPS, OWN, parse_address("coder"), OWNER)
-    first = await channels.hear(Said(OPS, "c-1", "yes", key="k-1"))
+    first = await channels.hear(PersonMessage(OPS, "c-1", "yes", key="k-1"))
     world.pass_time(minutes=5)
-    again = await channels.hear(Said(OPS, "c-1", "yes", key="k-1"))
+    again = await channels.hear(PersonMessage(OPS, "c-1", "yes", key="k-1"))
     assert first.message_id == again.message_id
-    await channels.hear(Said(OPS, "c-2", "yes", key="k-1"))
+    await channels.hear(PersonMessage(OPS, "c-2", "yes", key="k-1"))
     assert await waiting(coder) == ["yes", "yes"]
     with pytest.raises(IdReused):
-        await channels.hear(Said(OPS, "c-1", "no", key="k-1"))
+        await channels.hear(PersonMessage(OPS, "c-1", "no", key="k-1"))
 
 
-async def test_only_channels_are_bound_to_those_who_are_known_and_are_no_channels(world: World) -> None:
+async def test_only_channels_can_be_bound_and_only_to_known_agents_that_are_no_channels(world: World) -> None:
     await with_channel(world)
     await world.join("coder")
     channels = world.services.channels
@@ -340,15 +341,15 @@ async def test_only_channels_are_bound_to_those_who_are_known_and_are_no_channel
     with pytest.raises(ChannelUnknown):
         await channels.bind(AgentName("coder"), OWN, parse_address("coder"), OWNER)
     with pytest.raises(ChannelUnknown):
-        await channels.hear(Said(AgentName("coder"), "c-1", "hello"))
+        await channels.hear(PersonMessage(AgentName("coder"), "c-1", "hello"))
     with pytest.raises(Invalid):
-        await channels.hear(Said(OPS, "c-1", " \n"))
+        await channels.hear(PersonMessage(OPS, "c-1", " \n"))
 
 
 # ------------------------------------------------------------------------------------------------- the channel itself
 
 
-async def test_nobody_joins_as_a_channel_and_no_agent_at_work_becomes_one(world: World) -> None:
+async def test_no_session_joins_as_a_channel_and_no_live_agent_becomes_one(world: World) -> None:
     await with_channel(world)
     with pytest.raises(IdentityRefused):
         await world.join("ops")
@@ -362,15 +363,20 @@ async def test_nobody_joins_as_a_channel_and_no_agent_at_work_becomes_one(world:
 
 async def test_a_channels_secrets_are_in_no_listing_and_no_journal(world: World) -> None:
     url = "https://example.org:8443/services/T0/B1/xyzzy"
-    await world.services.channels.add(webhook(OPS, url, Style.SLACK, SECRET), OWNER)
+    await world.services.channels.add(webhook(OPS, url, WebhookStyle.SLACK, SECRET), OWNER)
     config = await world.services.channels.config(OPS)
-    assert (config.url, config.secret, config.host, config.style) == (url, SECRET, "example.org:8443", Style.SLACK)
+    assert (config.url, config.secret, config.host, config.style) == (
+        url,
+        SECRET,
+        "example.org:8443",
+        WebhookStyle.SLACK,
+    )
     told = [str(event) for event in await world.events()]
     assert any("example.org" in line for line in told)
     assert not any("xyzzy" in line or SECRET in line for line in told)
 
 
-async def test_a_removed_channel_keeps_what_was_not_posted_and_can_come_back(world: World) -> None:
+async def test_a_removed_channel_keeps_undelivered_mail_and_can_be_added_again(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     channels = world.services.channels
@@ -378,7 +384,7 @@ async def test_a_removed_channel_keeps_what_was_not_posted_and_can_come_back(wor
     sent = [(await coder.send("ops", text)).message_id for text in ("one", "two")]
     assert await channels.remove(OPS, OWNER) == 2
     assert [view.name for view in await channels.all()] == []
-    assert len(await world.services.looking.peek(OPS)) == 2
+    assert len(await world.services.inbox.peek(OPS)) == 2
     assert await take(world) == ()
     with pytest.raises(ChannelUnknown):
         await world.services.posts.retry(delivery_id(sent[0], 1), OWNER)
@@ -393,7 +399,7 @@ async def test_a_removed_channel_keeps_what_was_not_posted_and_can_come_back(wor
     assert await bodies(world) == [(OWN, "one")]
 
 
-async def test_an_agents_token_writes_to_people_and_has_no_say_over_channels(world: World) -> None:
+async def test_an_agents_token_can_write_to_people_but_not_manage_channels(world: World) -> None:
     await with_channel(world)
     (coder,) = await world.join("coder")
     identities = world.services.identities
@@ -407,13 +413,13 @@ async def test_an_agents_token_writes_to_people_and_has_no_say_over_channels(wor
     await member.send("ops", "from a token")
     assert await bodies(world) == [(OWN, "from a token")]
     with pytest.raises(BeyondToken):
-        await Posts(narrow._ports.store, world.clock, SystemIds(), world.liveness).find(OPS, PostState.PENDING)  # pyright: ignore[reportPrivateUsage]
+        await Outbox(narrow._ports.store, world.clock, SystemIds(), world.liveness).find(OPS, PostState.PENDING)  # pyright: ignore[reportPrivateUsage]
 
 
 # ------------------------------------------------------------------------------------------------- results
 
 
-async def test_a_result_goes_to_the_conversation_that_its_callback_names_once(world: World) -> None:
+async def test_a_result_goes_once_to_the_conversation_of_its_callback(world: World) -> None:
     await with_channel(world)
     lead, coder = await world.join("lead", "coder")
     card = (await world.services.directory.agent(OPS)).card
@@ -446,12 +452,12 @@ async def test_a_result_goes_to_the_conversation_that_its_callback_names_once(wo
 # ------------------------------------------------------------------------------------------------- the operator
 
 
-async def test_the_operator_has_an_inbox_that_nobody_made(world: World) -> None:
+async def test_the_operator_has_an_inbox_without_registration(world: World) -> None:
     (coder,) = await world.join("coder")
     await world.services.policies.close_roster(OWNER)
-    assert await world.services.looking.peek(OPERATOR) == []
+    assert await world.services.inbox.peek(OPERATOR) == []
     asked = await coder.send("operator", "May I?", kind="request")
-    (item,) = await world.services.looking.peek(OPERATOR)
+    (item,) = await world.services.inbox.peek(OPERATOR)
     assert (item.message.text, item.delivery.number, item.delivery.is_parked) == ("May I?", 1, True)
     with pytest.raises(IdentityRefused):
         await world.join("operator")
@@ -460,10 +466,10 @@ async def test_the_operator_has_an_inbox_that_nobody_made(world: World) -> None:
     await world.services.mail.send(answer, operator, SendPolicy())
     assert await waiting(coder) == ["You may."]
     assert (await world.ticket(asked.message_id, "operator")).state is TicketState.ANSWERED
-    assert await world.services.looking.peek(OPERATOR) == []
+    assert await world.services.inbox.peek(OPERATOR) == []
 
 
-async def test_the_operator_handles_its_own_copy_and_leaves_those_of_others(world: World) -> None:
+async def test_the_operator_settles_its_own_copy_and_not_those_of_others(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     sent = await coder.send(["operator", "critic"], "to both")
     await world.services.mail.settle(sent.message_id, await world.operator())

@@ -1,11 +1,10 @@
-"""One session for each agent client: its MCP server and its hooks find each other, and nobody else."""
+"""One session for each agent client: its MCP server and its hooks share the session, and no other client does."""
 
-from covey.core.directory.ancestry import Ancestor
 from covey.core.directory.card import Presence
-from covey.core.directory.session import SessionKind
+from covey.core.directory.session import Ancestor, SessionKind
 from covey.core.ledger.offer import Presentation
 from covey.core.names import AgentName, Label
-from covey.services.directory.clients import Clients, Seated
+from covey.services.directory.clients import Clients, ClientSession
 from covey.services.directory.directory import JoinRequest
 from tests.scenarios.world import World
 
@@ -14,16 +13,16 @@ ANYONE = JoinRequest()
 
 
 def clients(world: World, *ancestors: Ancestor) -> Clients:
-    """Return the clients as a new program sees them that descends from others."""
+    """Return the clients service of a new program with these ancestors."""
     return world.process_of(*ancestors).services.clients
 
 
-async def presence(world: World, seated: Seated) -> Presence:
+async def presence(world: World, seated: ClientSession) -> Presence:
     return (await world.services.directory.agent(seated.identity.agent)).presence
 
 
-def kill_server(world: World, seated: Seated) -> None:
-    """Kill the process that serves a session, and not its client."""
+def kill_server(world: World, seated: ClientSession) -> None:
+    """Kill the process that serves a session, but not its client."""
     server = seated.session.holder.server
     assert server is not None
     world.liveness.kill(server)
@@ -46,12 +45,12 @@ async def test_two_clients_are_two_sessions_and_so_are_two_servers_of_one_client
     seats = [await clients(world, client).serve(ANYONE) for client in (one, one, two)]
     assert [seated.identity.agent for seated in seats] == ["agentA", "agentB", "agentC"]
     hooked = await clients(world, one).hook(ANYONE)
-    assert hooked.identity == seats[0].identity  # the oldest
+    assert hooked.identity == seats[0].identity  # the oldest one
     hooked = await clients(world, one).hook(JoinRequest(AgentName("agentB")))
     assert hooked.identity == seats[1].identity
 
 
-async def test_a_client_within_a_client_is_one_of_its_own(world: World) -> None:
+async def test_a_client_within_a_client_has_its_own_session(world: World) -> None:
     outer, shell, inner = world.program(100), world.program(101, "bash"), world.program(102)
     first = await clients(world, outer).serve(ANYONE)
     second = await clients(world, inner, shell, outer).serve(ANYONE)
@@ -68,7 +67,7 @@ async def test_another_agent_of_the_same_client_is_another_session(world: World)
     assert again.identity == served.identity
 
 
-async def test_a_server_that_was_killed_finds_its_session_again_for_as_long_as_the_lease(world: World) -> None:
+async def test_a_server_that_was_killed_finds_its_session_again_within_the_lease(world: World) -> None:
     client = world.program(100)
     served = await clients(world, client).serve(CODER)
     kill_server(world, served)
@@ -96,14 +95,14 @@ async def test_no_session_outlives_its_client(world: World) -> None:
     assert again.session.id != served.session.id
 
 
-async def test_while_a_server_acts_for_it_a_session_needs_no_sign_of_life(world: World) -> None:
+async def test_a_session_with_a_live_server_needs_no_heartbeat(world: World) -> None:
     served = await clients(world, world.program(100)).serve(CODER)
     world.pass_time(minutes=600)
     await world.tend()
     assert await presence(world, served) is Presence.IDLE
 
 
-async def test_a_server_that_ends_ends_its_session_unless_hooks_have_come(world: World) -> None:
+async def test_a_server_that_ends_ends_its_session_unless_hooks_use_it(world: World) -> None:
     client = world.program(100)
     server = clients(world, client)
     served = await server.serve(CODER)
@@ -122,7 +121,7 @@ async def test_a_server_that_ends_ends_its_session_unless_hooks_have_come(world:
     assert await presence(world, served) is Presence.OFFLINE
 
 
-async def test_mail_is_the_servers_to_show_only_without_hooks(world: World) -> None:
+async def test_the_server_shows_mail_only_if_there_are_no_hooks(world: World) -> None:
     (lead,) = await world.join("lead")
     client = world.program(100)
     server = clients(world, client)
@@ -142,14 +141,14 @@ async def test_an_inherited_session_is_used_and_left_as_it_was(world: World) -> 
     assert served.identity == joined.identity
     assert not served.is_own
     other = await clients(world, world.program(102), shell).serve(ANYONE, joined.identity)
-    assert other.session.id != joined.session.id  # somebody acts for that one already
+    assert other.session.id != joined.session.id  # another server already acts for that session
     await server.release(served)
     assert await world.services.directory.session(joined.session.id) == joined.session._replace(
         seen_at=world.clock.now()
     )
 
 
-async def test_an_inherited_session_that_is_over_is_followed_by_a_new_one(world: World) -> None:
+async def test_an_inherited_session_that_has_ended_is_replaced_by_a_new_one(world: World) -> None:
     joined = await world.services.directory.join(CODER._replace(kind=SessionKind.LEASED))
     server = clients(world, world.program(100))
     assert (await server.serve(CODER, joined.identity)).identity == joined.identity
@@ -158,7 +157,7 @@ async def test_an_inherited_session_that_is_over_is_followed_by_a_new_one(world:
     assert (after.session.id != joined.session.id, after.is_own) == (True, True)
 
 
-async def test_a_client_elsewhere_has_a_session_while_it_is_heard_of_and_its_server_is_there(world: World) -> None:
+async def test_a_remote_client_has_a_session_while_it_is_active_and_its_server_is_alive(world: World) -> None:
     wish = CODER._replace(label=Label("mcp-1"))
     server = clients(world)
     seated = await server.remote(wish)

@@ -1,4 +1,4 @@
-"""A clock that jumps, backwards and forwards: the data stays intact, and order is the store's."""
+"""A clock that jumps backwards and forwards: data stays intact, and the store defines the order."""
 
 from datetime import timedelta
 
@@ -50,7 +50,7 @@ async def test_a_clock_that_jumps_back_ends_no_lease_and_one_that_jumps_ahead_do
     world.clock.jump(-YEAR)
     await world.tend()
     assert (await world.delivery(receipt.message_id)).state is DeliveryState.OFFERED
-    await bob.heartbeat()  # the lease begins anew, by the clock as it is now
+    await bob.heartbeat()  # renews the lease by the current clock
     assert (await world.offer(showing.offer.id)).lease_until == world.clock.now() + timedelta(minutes=10)
     world.clock.jump(2 * YEAR)
     await world.tend()
@@ -59,7 +59,7 @@ async def test_a_clock_that_jumps_back_ends_no_lease_and_one_that_jumps_ahead_do
 
 
 @pytest.mark.requirement("mailbox.presence")
-async def test_a_clock_that_jumps_back_makes_nobody_offline(world: World) -> None:
+async def test_a_clock_that_jumps_back_makes_no_agent_offline(world: World) -> None:
     far = await world.process().join("bob", kind="leased")
     world.clock.jump(-YEAR)
     assert (await world.observer.agent("bob")).presence is Presence.IDLE
@@ -84,7 +84,7 @@ async def test_sessions_that_join_while_the_clock_jumps_are_still_told_apart(wor
 
 
 @pytest.mark.requirement("ledger.tickets")
-async def test_what_has_expired_stays_expired_when_the_clock_jumps_back(world: World) -> None:
+async def test_an_expired_message_stays_expired_when_the_clock_jumps_back(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "soon stale", expires_in=timedelta(minutes=1))
     world.clock.jump(120)

@@ -1,4 +1,4 @@
-"""Coordinator and worker: role texts, finished work in an envelope, and a worker that is continued."""
+"""Coordinator and workers: role texts, finished work in an envelope, and workers that are continued."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,9 +11,9 @@ import pytest
 import covey
 from covey import Card, Member, Space
 from covey.core.channels.channel import console
-from covey.core.directory.roles import CONTINUE, CONTINUE_OR_SPAWN, COORDINATOR, SPAWN, WORKER, matrix
 from covey.core.names import AgentName
 from covey.core.work.run import RunState
+from covey.core.work.spawning import CONTINUE, CONTINUE_OR_SPAWN, COORDINATOR, SPAWN, WORKER, matrix
 from covey.toolkits.catalogue import toolkit
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import LIMIT_S, World, waiting
@@ -42,7 +42,7 @@ async def call(member: Member, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 async def shown(lead: Member) -> str:
-    """Return what the coordinator's model is shown at its next turn, when there is something."""
+    """Wait for mail, and return the text that the coordinator's model is shown in its next turn."""
     showing = lead.tools("coordinator").showing
     async with asyncio.timeout(LIMIT):
         await lead.pending(timeout=LIMIT, **showing)
@@ -61,7 +61,7 @@ def test_the_role_texts_have_the_matrix_and_name_the_tools() -> None:
     assert "coordinator" in WORKER
 
 
-async def test_finished_work_comes_in_an_envelope_and_a_worker_that_stays_is_continued(tmp_path: Path) -> None:
+async def test_finished_work_arrives_in_an_envelope_and_a_worker_that_stays_can_be_continued(tmp_path: Path) -> None:
     async with opened(tmp_path) as space:
         lead = await space.join("lead")
         spawned = await call(lead, "SpawnWorker", task="Read the parser", agent="coder", worker="reader", stays=True)
@@ -76,16 +76,17 @@ async def test_finished_work_comes_in_an_envelope_and_a_worker_that_stays_is_con
         assert (going_on["status"], going_on["runId"]) == ("continued", spawned["runId"])
         second = await shown(lead)
         assert "\ndid: Now fix it\n</task-notification>" in second
-        assert [view.run.label for view in await space.services.runs.tree(lead.session.id)] == ["reader"]  # no new one
+        # no new worker was started
+        assert [view.run.label for view in await space.services.runs.tree(lead.session.id)] == ["reader"]
         (worker,) = (await call(lead, "ListWorkers"))["workers"]
         assert (worker["worker"], worker["status"], worker["mode"]) == ("reader", "running", "session")
         stopped = await call(lead, "StopWorker", worker="reader", reason="done with it")
         assert stopped["status"] == RunState.STOPPED
         told = await refusal(lead, "coordinator", "SendMessageToWorker", worker="reader", message="more")
-        assert "it has ended (stopped), and does not stay: start a new one" in told
+        assert "it has ended (stopped), and can't be continued: start a new one" in told
 
 
-async def test_a_worker_with_one_task_is_told_more_while_it_works_and_not_after(tmp_path: Path) -> None:
+async def test_a_worker_with_one_task_accepts_further_messages_only_while_it_works(tmp_path: Path) -> None:
     async with opened(tmp_path) as space:
         lead = await space.join("lead")
         go, begun = asyncio.Event(), asyncio.Event()
@@ -105,13 +106,13 @@ async def test_a_worker_with_one_task_is_told_more_while_it_works_and_not_after(
         go.set()
         assert "\nthis and that\n</task-notification>" in await shown(lead)
         await spawned.result(timeout=LIMIT)
-        while not (await spawned.refresh()).record.has_ended:  # noqa: ASYNC110 - it is the supervisor's doing
+        while not (await spawned.refresh()).record.has_ended:  # noqa: ASYNC110 - the supervisor ends the run
             await asyncio.sleep(0.01)
         told = await refusal(lead, "coordinator", "SendMessageToWorker", worker=spawned.run_id, message="more")
         assert "it has ended (completed)" in told
 
 
-async def test_an_agent_that_is_there_is_continued_in_the_same_thread(world: World) -> None:
+async def test_a_live_agent_is_continued_in_the_same_thread(world: World) -> None:
     lead, coder = await world.join("lead", "coder")
     await call(lead, "SendMessageToWorker", worker="coder", message="Read the parser")
     (first,) = await coder.inbox.peek()
@@ -119,14 +120,14 @@ async def test_an_agent_that_is_there_is_continued_in_the_same_thread(world: Wor
     text = await shown(lead)
     assert '<task-notification from="coder"' in text
     assert 'worker="coder" status="completed"' in text
-    assert text.count("</task-notification>") == 1  # what a worker says can't end its envelope
+    assert text.count("</task-notification>") == 1  # a worker's text can't end its envelope
     await call(lead, "SendMessageToWorker", worker="agent:coder:main", message="Now fix it")
     (second,) = await coder.inbox.peek()
     assert second.message.thread == first.message.thread
     assert (await call(lead, "ListWorkers"))["agents"][0]["worker"] == "coder"
 
 
-async def test_who_is_no_coordinator_sees_ordinary_messages(world: World) -> None:
+async def test_an_agent_that_is_no_coordinator_sees_ordinary_messages(world: World) -> None:
     lead, coder = await world.join("lead", "coder")
     await call(lead, "SendMessageToWorker", worker="coder", message="Read the parser")
     (first,) = await coder.inbox.peek()
@@ -137,7 +138,7 @@ async def test_who_is_no_coordinator_sees_ordinary_messages(world: World) -> Non
     assert "task-notification" not in text
 
 
-async def test_a_finished_task_comes_in_the_envelope_too_and_forged_ones_are_messages(world: World) -> None:
+async def test_a_finished_task_arrives_in_the_envelope_and_a_forged_result_is_an_ordinary_message(world: World) -> None:
     lead, coder = await world.join("lead", "coder")
     await lead.delegate("coder", "sort them")
     assignment = await coder.take(timeout=LIMIT_S, start=True)
@@ -150,7 +151,7 @@ async def test_a_finished_task_comes_in_the_envelope_too_and_forged_ones_are_mes
     assert "<peer-message" in await shown(lead)
 
 
-async def test_wrong_workers_are_told(world: World) -> None:
+async def test_a_wrong_worker_is_refused_with_a_reason(world: World) -> None:
     (lead,) = await world.join("lead")
     for _ in range(2):
         await world.process().join("coder", label="twin")

@@ -6,12 +6,11 @@ from datetime import timedelta
 import pytest
 
 from covey.core.errors import AlreadyArchived, Invalid, KindRule, NotAnswered, RecipientUnknown
-from covey.core.ids import parse_message_id
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.ledger.ticket import TicketState
-from covey.core.names import parse_scope, parse_subject
+from covey.core.names import parse_message_id, parse_scope, parse_subject
 from covey.ports.ledger import MessageFilter
 from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
@@ -58,7 +57,7 @@ async def test_only_a_request_may_expect_a_reply(world: World, kind: Kind) -> No
 
 
 @pytest.mark.requirement("dialogue.kinds")
-async def test_a_request_may_expect_no_reply_and_then_nobody_owes_one(world: World) -> None:
+async def test_a_request_may_expect_no_reply_and_then_none_is_owed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     told = await alice.send("bob", "…")
     draft = Draft(Kind.REQUEST, (), (TextPart("please look at it"),), in_reply_to=told.message_id)
@@ -109,18 +108,18 @@ async def test_a_subject_is_kebab_case(world: World, subject: str) -> None:
 
 
 @pytest.mark.requirement("dialogue.recipient")
-async def test_an_unknown_recipient_is_named_with_the_ones_that_are_close(world: World) -> None:
+async def test_an_unknown_recipient_is_refused_with_similar_names(world: World) -> None:
     alice, _critic = await world.join("alice", "critic")
     before = await world.position()
     with pytest.raises(RecipientUnknown) as caught:
         await alice.send(["critic", "critik"], "hi")
     assert caught.value.code == "messages-recipient-unknown"
     assert caught.value.details == {"recipient": "critik", "closest": ["critic"]}
-    assert await world.position() == before  # not even for the known one
+    assert await world.position() == before  # the known recipient gets nothing either
 
 
 @pytest.mark.requirement("dialogue.recipient")
-async def test_a_closed_roster_keeps_unknown_names_out_whatever_the_send_says(world: World) -> None:
+async def test_a_closed_roster_refuses_unknown_names_whatever_the_send_policy_says(world: World) -> None:
     (alice,) = await world.join("alice")
     await alice.send("early", "hi", when_unknown="register")
     await world.services.policies.close_roster(alice.identity)
@@ -199,7 +198,7 @@ async def test_the_thread_of_any_message_is_the_whole_chain_in_causal_order(worl
     expected = ["1", "2", "3", "4", "a remark"]
     for message_id in ids:
         assert [m.text for m in await world.observer.thread(message_id)] == expected
-    world.clock.jump(-3600)  # order does not come from the clock
+    world.clock.jump(-3600)  # the order does not depend on the clock
     last = await bob.reply(ids[-1], "5")
     thread = await world.observer.thread(ids[0])
     assert [m.text for m in thread] == [*expected, "5"]
@@ -208,7 +207,7 @@ async def test_the_thread_of_any_message_is_the_whole_chain_in_causal_order(worl
 
 
 @pytest.mark.requirement("ledger.tickets")
-async def test_an_expired_request_can_be_archived_before_anyone_has_written_down_that_it_expired(world: World) -> None:
+async def test_an_expired_request_can_be_archived_before_its_expiry_is_recorded(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "quick?", kind="request", expires_in=timedelta(minutes=1))
     with pytest.raises(NotAnswered):

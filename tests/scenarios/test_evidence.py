@@ -1,4 +1,4 @@
-"""Evidence: what makes a delivery in_context, and how sure that is."""
+"""Evidence: the proof that a delivery is in_context, and its grade."""
 
 import asyncio
 
@@ -7,8 +7,7 @@ import pytest
 from covey.core.errors import DeliveryUnknown
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.event import Action
-from covey.core.ledger.evidence import EvidenceGrade
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.offer import EvidenceGrade, Presentation
 from tests.scenarios.world import LIMIT_S, World, read, show, soon
 
 pytestmark = pytest.mark.requirement("ledger.evidence")
@@ -29,7 +28,7 @@ async def test_evidence_makes_a_delivery_in_context_with_its_grade(world: World,
     assert event.details["offer"] == showing.offer.id
 
 
-async def test_a_model_that_names_a_message_had_it_in_context(world: World) -> None:
+async def test_naming_a_message_is_evidence_that_the_model_had_it_in_context(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "shall I?", kind="request")
     await show(bob)
@@ -37,7 +36,7 @@ async def test_a_model_that_names_a_message_had_it_in_context(world: World) -> N
     assert (delivery.state, delivery.grade) == (IN_CONTEXT, EvidenceGrade.NAMED)
 
 
-async def test_naming_a_message_that_one_was_not_shown_is_a_guess_and_proves_nothing(world: World) -> None:
+async def test_naming_a_message_that_was_not_shown_is_a_guess_and_proves_nothing(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "shall I?", kind="request")
     before = await world.position()
@@ -48,13 +47,13 @@ async def test_naming_a_message_that_one_was_not_shown_is_a_guess_and_proves_not
     (delivery,) = await world.services.offers.named(receipt.message_id, bob.identity, "1 in a call")
     assert (delivery.state, delivery.grade) == (DeliveryState.QUEUED, None)
     await show(bob)
-    world.pass_time(minutes=11)  # the lease has ended, but the model may have read it
+    world.pass_time(minutes=11)  # the lease has ended, but the model may have read the message
     await world.tend()
     (delivery,) = await world.services.offers.named(receipt.message_id, bob.identity, "1 in a call")
     assert (delivery.state, delivery.grade) == (IN_CONTEXT, EvidenceGrade.NAMED)
 
 
-async def test_what_another_session_was_shown_is_still_a_guess_here(world: World) -> None:
+async def test_a_showing_to_another_session_does_not_make_naming_evidence(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "shall I?", kind="request")
     await show(bob)
@@ -64,19 +63,19 @@ async def test_what_another_session_was_shown_is_still_a_guess_here(world: World
     assert (delivery.state, delivery.grade) == (DeliveryState.QUEUED, None)
 
 
-async def test_naming_what_one_was_not_sent_proves_nothing(world: World) -> None:
+async def test_naming_a_message_of_another_recipient_proves_nothing(world: World) -> None:
     alice, _bob, carol = await world.join("alice", "bob", "carol")
     receipt = await alice.send("bob", "shall I?", kind="request")
     with pytest.raises(DeliveryUnknown):
         await world.services.offers.named(receipt.message_id, carol.identity, "reply_to in a call")
 
 
-async def test_nothing_but_evidence_makes_a_delivery_in_context(world: World) -> None:
+async def test_only_evidence_makes_a_delivery_in_context(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "shall I?", kind="request")
     await bob.inbox.peek()
     assert await bob.inbox.next(timeout=0) is not None
-    await world.services.looking.peek(bob.name)
+    await world.services.inbox.peek(bob.name)
     for turn in ("turn-1", "turn-2"):
         await show(bob, turn)
         await bob.heartbeat()
@@ -88,7 +87,7 @@ async def test_nothing_but_evidence_makes_a_delivery_in_context(world: World) ->
     assert [(d.state, d.grade) for d in receipt.deliveries] == [(DeliveryState.QUEUED, None)]
 
 
-async def test_a_receipt_wants_witnessed_or_named_unless_told_otherwise(world: World) -> None:
+async def test_a_receipt_requires_witnessed_or_named_evidence_by_default(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "shall I?", kind="request")
     await read(bob, "inferred")
@@ -107,7 +106,7 @@ async def test_more_evidence_never_weakens_the_grade(world: World) -> None:
     assert (await world.delivery(receipt.message_id)).grade is EvidenceGrade.WITNESSED
 
 
-async def test_better_evidence_counts_for_what_is_handled_already(world: World) -> None:
+async def test_better_evidence_counts_for_a_handled_delivery(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "it is done")
     showing = await read(bob, "inferred")
@@ -127,7 +126,7 @@ async def test_evidence_for_a_part_of_an_offer_leaves_the_rest_offered(world: Wo
     assert [d.state for d in await bob.inbox.peek()] == [IN_CONTEXT, DeliveryState.QUEUED]
 
 
-async def test_evidence_wakes_who_waits_for_it(world: World) -> None:
+async def test_evidence_wakes_a_waiting_receipt(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "shall I?", kind="request")
     async with asyncio.TaskGroup() as group:
@@ -136,7 +135,7 @@ async def test_evidence_wakes_who_waits_for_it(world: World) -> None:
     assert waiting.result()
 
 
-async def test_evidence_about_a_context_that_is_gone_does_not_strand_what_was_to_be_shown_until_handled(
+async def test_evidence_from_an_ended_session_does_not_strand_a_message_that_is_shown_until_handled(
     world: World,
 ) -> None:
     alice, bob = await world.join("alice", "bob")

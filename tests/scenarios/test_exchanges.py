@@ -1,20 +1,19 @@
-"""Exchanges: agents that keep each other going are stopped, whatever kind of message they use; work is not."""
+"""Exchanges: agents that keep each other going are stopped, whatever kinds of messages they use. Real work is not."""
 
 from collections.abc import Sequence
 
 import pytest
 
-from covey.core.address import parse_address
 from covey.core.errors import ExchangeStorm, OperatorOnly, ProgressStorm
-from covey.core.ids import MessageId, parse_message_id
+from covey.core.identity import parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.ledger.outcome import OutcomeKind
 from covey.core.limits import FLOW_SAMPLE
-from covey.core.names import OPERATOR, SPACE, AgentName
+from covey.core.names import OPERATOR, SPACE, AgentName, MessageId, parse_message_id
 from covey.core.storms.budget import HURRY, REST, Limit, Limits
-from covey.core.storms.stop import Stop
+from covey.core.storms.flow import StormStop
 from covey.core.times import format_instant
 from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
@@ -22,10 +21,10 @@ from tests.scenarios.loops import LOOPS, Refused, run
 from tests.scenarios.world import World
 
 ENOUGH = 500
-"""A loop is stopped before it has so many messages."""
+"""Limit of messages within which a loop must be stopped."""
 
 SMALL = 6 * FLOW_SAMPLE
-"""A limit that is reached quickly."""
+"""An exchange limit that is reached quickly."""
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -38,13 +37,13 @@ async def limit(world: World, **changes: int) -> None:
 
 
 async def told(world: World, name: str) -> Sequence[str]:
-    """Return what the space has told an agent of a storm."""
-    items = await world.services.looking.peek(AgentName(name), limit=1000)
+    """Return the notices of the space to an agent about a storm."""
+    items = await world.services.inbox.peek(AgentName(name), limit=1000)
     return [i.message.text for i in items if i.message.sender.agent == SPACE and "stopped" in i.message.text]
 
 
 async def volley(alice: Member, bob: Member, most: int = ENOUGH) -> int:
-    """Let two send to each other until one is refused; return how many messages were accepted."""
+    """Let two agents write to each other until a message is refused. Return the number of accepted messages."""
     for n in range(most):
         sender, to = (alice, bob) if n % 2 == 0 else (bob, alice)
         try:
@@ -54,18 +53,18 @@ async def volley(alice: Member, bob: Member, most: int = ENOUGH) -> int:
     raise AssertionError(f"{most} messages passed")
 
 
-async def only_stop(world: World) -> Stop:
+async def only_stop(world: World) -> StormStop:
     (stop,) = await world.services.storms.exchanges()
     return stop
 
 
-# ------------------------------------------------------------------------------------------- what is stopped
+# ----------------------------------------------------------------------------------------------------- stops
 
 
 @pytest.mark.requirement("trust.storm")
 @pytest.mark.requirement("storm.echo")
 @pytest.mark.parametrize("name", LOOPS)
-async def test_every_loop_is_stopped_and_the_operator_is_told_once(world: World, name: str) -> None:
+async def test_every_loop_is_stopped_and_the_operator_is_notified_once(world: World, name: str) -> None:
     accepted, error = await run(world, LOOPS[name], ENOUGH)
     assert error is not None, f"{accepted} messages passed"
     assert isinstance(error, (ExchangeStorm, ProgressStorm, Refused))
@@ -83,7 +82,7 @@ async def test_every_loop_is_stopped_and_the_operator_is_told_once(world: World,
     assert len(notices) == len({*notices})
 
 
-async def test_a_refusal_says_who_how_much_until_when_and_how_it_goes_on(world: World) -> None:
+async def test_a_refusal_names_the_agents_the_count_the_end_and_the_ways_to_continue(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await volley(alice, bob)
     stop = await only_stop(world)
@@ -101,7 +100,7 @@ async def test_a_refusal_says_who_how_much_until_when_and_how_it_goes_on(world: 
     assert Limits().exchange <= stop.messages < ENOUGH
 
 
-async def test_a_stop_is_for_these_agents_and_for_no_others(world: World) -> None:
+async def test_a_stop_applies_to_its_agents_only(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     await limit(world, exchange=SMALL)
     await volley(alice, bob)
@@ -113,7 +112,7 @@ async def test_a_stop_is_for_these_agents_and_for_no_others(world: World) -> Non
             await sender.send("*", "we were stopped")
 
 
-async def test_what_is_due_passes_a_stop_so_that_nobody_waits_for_ever(world: World) -> None:
+async def test_due_messages_pass_a_stop_so_that_no_agent_waits_forever(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, exchange=SMALL)
     asked = await alice.ask("bob", "which branch?", timeout=0)
@@ -137,10 +136,10 @@ async def test_what_is_due_passes_a_stop_so_that_nobody_waits_for_ever(world: Wo
         await bob.delegate("alice", "do it yourself")
 
 
-# ---------------------------------------------------------------------------------------------- how it goes on
+# ------------------------------------------------------------------------------------------- the end of a stop
 
 
-async def test_the_operator_lifts_a_stop_and_nobody_else_does(world: World) -> None:
+async def test_only_the_operator_lifts_a_stop(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, exchange=SMALL)
     first = await volley(alice, bob)
@@ -150,8 +149,8 @@ async def test_the_operator_lifts_a_stop_and_nobody_else_does(world: World) -> N
     assert await world.services.storms.lift(stop.id, await world.operator()) == stop
     assert not await world.services.storms.exchanges()
     assert [event.message_id for event in await world.events(Action.STORM_LIFTED)] == [stop.id]
-    assert await volley(alice, bob) >= first - 2 * FLOW_SAMPLE  # the whole budget again
-    assert len(await told(world, OPERATOR)) == 2  # once for each stop
+    assert await volley(alice, bob) >= first - 2 * FLOW_SAMPLE  # the whole budget is available again
+    assert len(await told(world, OPERATOR)) == 2  # one notice for each stop
 
 
 async def test_a_stop_ends_by_itself(world: World) -> None:
@@ -167,7 +166,7 @@ async def test_a_stop_ends_by_itself(world: World) -> None:
     await volley(alice, bob)
 
 
-async def test_a_person_who_writes_to_one_of_them_lets_them_go_on(world: World) -> None:
+async def test_a_message_of_a_person_to_one_of_the_agents_ends_the_stop(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, exchange=SMALL)
     await volley(alice, bob)
@@ -177,7 +176,7 @@ async def test_a_person_who_writes_to_one_of_them_lets_them_go_on(world: World) 
     await volley(alice, bob)
 
 
-async def test_two_who_are_looked_after_by_a_person_are_never_stopped(world: World) -> None:
+async def test_agents_that_regularly_hear_from_a_person_are_never_stopped(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, exchange=SMALL)
     operator = await world.operator()
@@ -189,7 +188,7 @@ async def test_two_who_are_looked_after_by_a_person_are_never_stopped(world: Wor
     assert not await world.events(Action.STORM_STOPPED)
 
 
-async def test_a_rest_begins_the_count_anew(world: World) -> None:
+async def test_a_rest_resets_the_count(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, exchange=SMALL)
     for _ in range(5):
@@ -209,13 +208,13 @@ async def test_the_limit_is_a_setting_of_the_space(world: World) -> None:
     assert await volley(alice, bob) > early
 
 
-async def test_progress_that_keeps_a_distance_passes_a_stop_and_the_task_is_finished(world: World) -> None:
+async def test_slow_progress_passes_a_stop_and_the_task_can_be_finished(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, progress=10)
     task = await alice.delegate("bob", "count")
     work = await bob.take(timeout=0, start=True)
     assert work is not None
-    for n in range(11):  # the first one is not hurried
+    for n in range(11):  # the first one does not count as hurried
         await work.progress(f"at {n}")
     for _ in range(3):
         with pytest.raises(ProgressStorm):
@@ -234,7 +233,7 @@ async def test_progress_that_keeps_a_distance_passes_a_stop_and_the_task_is_fini
     assert result.text == "done"
 
 
-async def test_slow_progress_is_told_for_as_long_as_it_takes(world: World) -> None:
+async def test_slow_progress_is_never_stopped(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, progress=10)
     await alice.delegate("bob", "count")
@@ -246,7 +245,7 @@ async def test_slow_progress_is_told_for_as_long_as_it_takes(world: World) -> No
     assert not await world.events(Action.STORM_STOPPED)
 
 
-# --------------------------------------------------------------------------------------- what only looks alike
+# ----------------------------------------------------------------------------------------- exchanges that pass
 
 
 @pytest.mark.requirement("trust.storm")
@@ -290,7 +289,7 @@ async def test_questions_that_differ_in_one_word_pass_like_calls_of_a_service(wo
     assert not await world.events(Action.STORM_STOPPED)
 
 
-async def test_a_flood_there_and_a_flood_back_later_pass(world: World) -> None:
+async def test_a_flood_in_one_direction_and_a_later_flood_back_pass(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, exchange=20 * FLOW_SAMPLE)
     for sender, to in ((alice, "bob"), (bob, "alice"), (alice, "bob")):

@@ -1,10 +1,10 @@
-"""Every view that shows a state knows what time has done, before anybody has written it down."""
+"""Views of states that time has changed: they are current before a process has recorded the change."""
 
 from datetime import timedelta
 
-from covey.core.ids import parse_message_id
 from covey.core.ledger.delivery import TIME_PASSED, DeliveryState
-from covey.core.ledger.ticket import Trouble
+from covey.core.ledger.ticket import TicketTrouble
+from covey.core.names import parse_message_id
 from covey.core.work.task import MESSAGE_EXPIRED, TaskState
 from tests.scenarios.world import World, show
 
@@ -42,7 +42,7 @@ async def test_a_debt_says_that_its_request_has_expired(world: World) -> None:
     receipt = await alice.send("bob", "shall I?", kind="request", scope="build", expires_in=MINUTE)
     other = await alice.send("bob", "and this?", kind="request", scope="build")
     world.pass_time(minutes=1)
-    troubles = {receipt.message_id: Trouble.EXPIRED, other.message_id: None}
+    troubles = {receipt.message_id: TicketTrouble.EXPIRED, other.message_id: None}
     for tickets in (
         await bob.owed(),
         await world.services.dialogue.owed_to(alice.name),

@@ -1,10 +1,13 @@
-"""Extents: a message counts as seen only when all of it was shown with evidence; what was cut comes later."""
+"""Extents: a message counts as seen only when all of it was shown with evidence.
+
+The rest of a cut message comes later.
+"""
 
 import pytest
 
 from covey.core.errors import IllegalMove
-from covey.core.ledger.delivery import Delivery, DeliveryState
-from covey.core.ledger.evidence import EvidenceGrade, Extent
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
+from covey.core.ledger.offer import EvidenceGrade, Extent
 from covey.ports.store import Transaction
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import OpenStore, World, read
@@ -13,13 +16,13 @@ pytestmark = pytest.mark.requirement("ledger.evidence")
 
 WORDS = 8_000
 LONG = " ".join(f"w{number}" for number in range(WORDS))
-"""A text of some 47,000 characters in which every word stands once."""
+"""A text of some 47,000 characters in which every word is unique."""
 
 QUEUED, IN_CONTEXT, HANDLED = DeliveryState.QUEUED, DeliveryState.IN_CONTEXT, DeliveryState.HANDLED
 
 
 async def turn(member: Member, *, answers: bool = True, until_handled: bool = False) -> list[tuple[Extent, str]]:
-    """Let a model have a turn; return what it was shown of each message."""
+    """Run a turn of a model. Return the extent and the text that was shown of each message."""
     presentation = "until_handled" if until_handled else "once"
     async with member.turn(presentation=presentation) as shown:
         text = shown.text()
@@ -29,7 +32,7 @@ async def turn(member: Member, *, answers: bool = True, until_handled: bool = Fa
     return [(letter.extent, letter.text) for letter in shown.pending.letters]
 
 
-async def of(world: World, message_id: str) -> Delivery:
+async def of(world: World, message_id: str) -> DeliveryRecord:
     return await world.delivery(message_id)
 
 
@@ -100,7 +103,7 @@ async def test_a_request_is_in_context_only_when_all_of_it_was_shown_and_can_be_
     assert copy.seen.shown < copy.seen.length
 
 
-async def test_what_is_shown_until_it_is_handled_is_first_shown_to_its_end(world: World) -> None:
+async def test_a_message_that_is_shown_until_handled_is_first_shown_to_its_end(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", LONG)
     shown = 0
@@ -146,7 +149,7 @@ async def test_evidence_may_come_late_and_out_of_order(world: World) -> None:
     assert (await of(world, receipt.message_id)).state is IN_CONTEXT
 
 
-async def test_naming_proves_the_part_that_was_shown_and_no_more(world: World) -> None:
+async def test_naming_a_message_proves_only_the_part_that_was_shown(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", LONG)
     async with bob.turn() as shown:
@@ -159,7 +162,7 @@ async def test_naming_proves_the_part_that_was_shown_and_no_more(world: World) -
     assert (await of(world, receipt.message_id)).state is QUEUED
 
 
-async def test_another_session_is_shown_all_of_it(world: World) -> None:
+async def test_another_session_is_shown_the_whole_message(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", LONG)
     await turn(bob)
@@ -170,7 +173,7 @@ async def test_another_session_is_shown_all_of_it(world: World) -> None:
     assert extent.start == 0
 
 
-async def test_what_was_shown_in_part_is_not_withdrawn(world: World) -> None:
+async def test_a_partly_shown_message_cannot_be_withdrawn(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", LONG)
     await turn(bob)
@@ -178,7 +181,7 @@ async def test_what_was_shown_in_part_is_not_withdrawn(world: World) -> None:
         await alice.withdraw(receipt.message_id)
 
 
-async def test_an_offer_of_whole_messages_says_so(world: World) -> None:
+async def test_an_offer_of_a_whole_message_has_a_whole_extent(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", LONG, data={"also": "this"})
     showing = await read(bob)
@@ -190,7 +193,7 @@ async def test_an_offer_of_whole_messages_says_so(world: World) -> None:
 
 
 @pytest.mark.parametrize("budget", [2_500, 50_000])
-async def test_the_parts_together_are_the_whole_text_whatever_it_is(world: World, budget: int) -> None:
+async def test_the_parts_of_any_text_add_up_to_the_whole(world: World, budget: int) -> None:
     alice, bob = await world.join("alice", "bob")
     bodies = [
         " " * 700 + "x",
@@ -216,7 +219,7 @@ async def test_the_parts_together_are_the_whole_text_whatever_it_is(world: World
     assert [shown[message_id] for message_id in ids] == bodies
 
 
-async def test_nothing_is_handled_by_evidence_with_a_gap(world: World) -> None:
+async def test_evidence_with_a_gap_does_not_handle_a_message(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", LONG)
     reading = world.services.reading
@@ -232,7 +235,8 @@ async def test_nothing_is_handled_by_evidence_with_a_gap(world: World) -> None:
 
 
 async def test_an_offer_of_an_older_version_counts_as_whole(open_store: OpenStore) -> None:
-    world = World(open_store)  # whose journal tells more than that of an older version
+    # a new world without the audit at the end: its journal has more than that of an older version
+    world = World(open_store)
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", LONG, kind="request")
     showing = await bob.offer("turn")

@@ -1,5 +1,5 @@
-"""Families: the children of one parent, also those of the parent's own agent, hear and see each other, and the parent
-tells them apart."""
+"""Families: the children of one parent, also those of the parent's own agent, can write to and see each other, and the
+parent can distinguish them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from covey.core.attention.pending import Terms
+from covey.core.attention.pending import AttentionOptions
+from covey.core.attention.styles import RenderingStyle, broadcast_output, framed
 from covey.core.ledger.message import Kind
-from covey.core.rendering.broadcast import broadcast_output
-from covey.core.rendering.styles import Style, framed
 from covey.surfaces.python.member import Errand, Member
 from covey.toolkits.broadcast import TOOLKIT
 from covey.toolkits.catalogue import HOMES, toolkit
@@ -18,11 +17,11 @@ from tests.scenarios.children import ended, household, lead_of
 from tests.scenarios.tools import fields, use
 from tests.scenarios.world import LIMIT_S, World, soon, waiting
 
-TERMS = Terms(presentation=TOOLKIT.presentation, ways=TOOLKIT.ways)
+TERMS = AttentionOptions(presentation=TOOLKIT.presentation, ways=TOOLKIT.ways)
 
 
 class Present:
-    """A child that is there until it is let go."""
+    """A child that stays until a test releases it."""
 
     def __init__(self) -> None:
         self._go = asyncio.Event()
@@ -42,19 +41,19 @@ class Present:
 
 
 async def shown(world: World, member: Member) -> Mapping[str, Any]:
-    """Return what a member's model is shown at its next fetch."""
+    """Return the content that a member's model is shown at its next fetch."""
     return broadcast_output(await world.services.attention.look(member.identity, TERMS))
 
 
 async def others(world: World, member: Member) -> dict[str, str]:
-    """Return who a member's model is shown, with what each does."""
+    """Return the agents that a member's model is shown, with their status."""
     return {agent["name"]: agent["status"] for agent in (await shown(world, member))["agents"]}
 
 
 @pytest.mark.requirement("broadcast.send", "broadcast.announce")
 @pytest.mark.parametrize("agent", ["lead", "coder"])
-async def test_children_of_one_parent_hear_and_see_each_other(world: World, agent: str) -> None:
-    """Also children of the parent's own agent, which are the default."""
+async def test_children_of_one_parent_can_write_to_and_see_each_other(world: World, agent: str) -> None:
+    """This includes children of the parent's own agent, which are the default."""
     front, back = Present(), Present()
     async with household(world):
         lead = await lead_of(world)
@@ -100,7 +99,7 @@ async def test_children_of_one_parent_hear_and_see_each_other(world: World, agen
         assert await world.services.audit.check() == []
 
 
-async def test_main_sessions_of_one_agent_do_not_hear_each_other(world: World) -> None:
+async def test_main_sessions_of_one_agent_do_not_get_each_others_broadcasts(world: World) -> None:
     first, second, other = await world.join("a", "a", "b")
     await first.send("*", "hello")
     assert await waiting(other) == ["hello"]
@@ -119,12 +118,12 @@ async def test_a_parent_tells_its_children_apart(world: World, kit: str) -> None
         children = [await lead.spawn(f"Part {n}", run=remarking, label=f"part-{n}") for n in (1, 2)]
         for child in children:
             await ended(world, child.run_id)
-        pending = await world.services.attention.look(lead.identity, Terms(ways=toolkit(kit).ways))
+        pending = await world.services.attention.look(lead.identity, AttentionOptions(ways=toolkit(kit).ways))
         results = [letter for letter in pending.letters if letter.kind is Kind.RESPONSE]
         assert len(results) == 2
         for child, letter in zip(children, sorted(results, key=lambda letter: letter.text), strict=True):
             alone = pending._replace(letters=(letter,), others=())
-            for style in Style:
+            for style in RenderingStyle:
                 text = framed(alone, style)
                 for word in (child.record.label, str(child.key), child.run_id, "completed"):
                     assert str(word) in text, (kit, style, word)

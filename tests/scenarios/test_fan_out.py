@@ -1,15 +1,15 @@
-"""Fan-out: which inboxes a message goes to."""
+"""Fan-out: the inboxes that a message goes to."""
 
 import pytest
 
-from covey.core.address import parse_address
 from covey.core.errors import SessionEnded
-from covey.core.ids import MessageId, session_inbox
+from covey.core.identity import parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.ledger.ticket import TicketState
+from covey.core.names import MessageId, session_inbox
 from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
 from tests.scenarios.world import World, show, texts, waiting
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.requirement("ledger.fan-out")
 HANDLED, QUEUED = DeliveryState.HANDLED, DeliveryState.QUEUED
 
 
-async def test_a_notify_goes_to_each_live_session_and_each_copy_has_a_life_of_its_own(world: World) -> None:
+async def test_a_notify_goes_to_each_live_session_and_each_copy_is_independent(world: World) -> None:
     alice, bob, other = await world.join("alice", "bob", "bob")
     receipt = await alice.send("bob", "it is done")
     assert {d.inbox for d in receipt.deliveries} == {bob.session.inbox, other.session.inbox}
@@ -35,7 +35,7 @@ async def test_a_request_goes_to_each_live_session_and_is_one_debt(world: World)
     assert len(asked.deliveries) == 2
     assert len(await bob.owed()) == 1
     await show(other)
-    answer = await bob.reply(asked.message_id, "yes")
+    answer = await bob.reply(asked.message_id, "yes", close=False)
     ticket = await world.ticket(asked.message_id, "bob")
     assert (ticket.state, ticket.answer) == (TicketState.ANSWERED, answer.message_id)
     copies = await world.deliveries(asked.message_id)
@@ -47,7 +47,7 @@ async def test_a_request_goes_to_each_live_session_and_is_one_debt(world: World)
 async def test_a_request_to_several_agents_is_a_debt_of_each(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     asked = await alice.send(["bob", "carol"], "shall I?", kind="request")
-    await bob.reply(asked.message_id, "yes")
+    await bob.reply(asked.message_id, "yes", close=False)
     assert (await world.ticket(asked.message_id, "bob")).state is TicketState.ANSWERED
     assert (await world.ticket(asked.message_id, "carol")).state is TicketState.OPEN
     assert await waiting(carol) == ["shall I?"]
@@ -67,7 +67,7 @@ async def test_a_response_goes_to_the_session_that_asked(world: World) -> None:
     assert await waiting(first) == []
 
 
-async def test_a_response_goes_to_the_oldest_live_session_where_the_asker_s_has_ended(world: World) -> None:
+async def test_a_response_goes_to_the_oldest_live_session_if_the_askers_session_has_ended(world: World) -> None:
     first, second, third, bob = await world.join("alice", "alice", "alice", "bob")
     asked = await second.send("bob", "shall I?", kind="request")
     world.kill(second)
@@ -81,10 +81,10 @@ async def test_one_session_is_reached_by_its_id_or_its_key(world: World) -> None
     await alice.send(second.session.id, "by id")
     await alice.send(str(second.session.key), "by key")
     assert await waiting(second) == ["by id", "by key"]
-    assert len(await world.services.looking.peek(second.name)) == 2
+    assert len(await world.services.inbox.peek(second.name)) == 2
 
 
-async def test_everyone_is_each_live_session_but_the_sender_s_with_one_outcome_each(world: World) -> None:
+async def test_a_broadcast_goes_to_each_live_session_except_the_senders_with_one_outcome_each(world: World) -> None:
     alice, bob, carol, dave = await world.join("alice", "bob", "carol", "dave")
     await world.process().join("erin", card={"allow_from": ["bob"]})
     full = await world.process().join("frank", inbox_limit=1)
@@ -102,7 +102,7 @@ async def test_everyone_is_each_live_session_but_the_sender_s_with_one_outcome_e
     assert not any(d.is_parked for d in receipt.delivered)
 
 
-async def test_everyone_is_never_parked(world: World) -> None:
+async def test_a_broadcast_is_never_parked(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await bob.leave()
     receipt = await alice.send("*", "I began")
@@ -111,7 +111,7 @@ async def test_everyone_is_never_parked(world: World) -> None:
     assert await waiting(again) == []
 
 
-async def test_a_request_to_everyone_is_a_debt_of_each(world: World) -> None:
+async def test_a_broadcast_request_is_owed_by_each_recipient(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     asked = await alice.send("*", "who has the lock?", kind="request", scope="build")
     assert {t.debtor for t in (await world.observer.gate("build")).owed} == {"bob", "carol"}
@@ -135,7 +135,7 @@ async def test_a_task_is_one_delivery_that_exactly_one_session_claims(world: Wor
     assert claimed.inbox == session_inbox(second.session.id)
     assert await claim_next(world.services, first.identity) is None
     assert (await claim_next(world.services, second.identity)) is not None
-    assert len(await world.events(Action.TASK_CLAIMED)) == 1  # taking it again is no other claim
+    assert len(await world.events(Action.TASK_CLAIMED)) == 1  # a repeated take is no second claim
     assert texts(await second.offer("turn")) == ["write the parser"]
     assert await first.offer("turn") is None
 

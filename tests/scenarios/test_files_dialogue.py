@@ -1,4 +1,7 @@
-"""The worked trace of agent loops with one side theirs and one ours, over one folder; every step is a real process."""
+"""The worked trace of agent loops over one folder, with one side a foreign program and one side Covey.
+
+Every step is a real process.
+"""
 
 import json
 from collections import Counter
@@ -49,7 +52,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ours(root: Path) -> Verb:
-    """Our verbs, each call a process in the folder that both share."""
+    """Return Covey's verbs. Each call is a process in the shared folder."""
     root.mkdir()
     verb = in_a_process(root)
     assert verb("init", "--store", f"files:{root}?layout=dialogue", "--json").code == 0
@@ -66,7 +69,7 @@ def their_message(root: Path, kind: str, sender: str, to: str, body: str, *words
 
 
 def note(ours: Verb, subject: str) -> str:
-    """Send a note; one of the same subject would take its place."""
+    """Send a note. A note with the same subject would supersede it."""
     return sent(ours, "notify", CRITIC, EXECUTOR, "--body", "for your information", subject=subject)
 
 
@@ -79,17 +82,17 @@ def events(root: Path) -> Counter[tuple[str, str]]:
 
 
 @pytest.mark.requirement("dialogue.layout", "dialogue.manifest")
-def test_we_ask_and_they_answer_archive_and_commit(root: Path, ours: Verb) -> None:
+def test_covey_asks_and_a_foreign_loop_answers_archives_and_commits(root: Path, ours: Verb) -> None:
     question = ("--round", "1", "--body", "did you mean to drop FoobarService?", "--expects-reply")
     request = sent(ours, "request", CRITIC, EXECUTOR, *question)
     on_disk = json.loads((root / "inbox" / EXECUTOR / f"{request}.json").read_bytes())
     assert [name for name in on_disk if name != "covey"] == FIELDS
-    # Their fixer reads the inbox; it can't archive, and nobody can commit.
+    # The foreign fixer reads the inbox. It can't archive yet, and neither side can commit.
     assert theirs(root, "inbox", "--agent", EXECUTOR, "--task", TASK) == [on_disk]
     assert theirs(root, "archive", request)["error"]["code"] == "messages-archive-without-reply"
     assert theirs(root, "commit", TASK)["error"]["pending_subjects"] == ["style"]
     assert ours("gate", TASK, "--json").error == "loop-commit-precondition-missing"
-    # It answers and archives, as its document says; we see both.
+    # The loop answers and archives, as documented. Covey sees both.
     response = their_message(root, "response", EXECUTOR, CRITIC, "nothing calls it", "--in-reply-to", request)
     assert inbox(ours, CRITIC, "--task", TASK) == [response["id"]]
     theirs(root, "archive", request)
@@ -97,7 +100,7 @@ def test_we_ask_and_they_answer_archive_and_commit(root: Path, ours: Verb) -> No
     assert ours("messages-archive", request).error == "messages-already-archived"
     thread = [message["id"] for message in ours("messages-thread", response["id"]).json]
     assert thread == [request, response["id"]] == [m["id"] for m in theirs(root, "thread", request)]
-    # They commit: both files go to what the task left, and the space has swept it.
+    # The loop commits: both files move to the archive of the task, and the space marks them as swept.
     assert theirs(root, "commit", TASK) == {"messages_swept": 2}
     assert inbox(ours, CRITIC) == []
     assert ours("gate", TASK, "--json").json["passed"] is True
@@ -111,7 +114,7 @@ def test_we_ask_and_they_answer_archive_and_commit(root: Path, ours: Verb) -> No
 
 
 @pytest.mark.requirement("dialogue.layout", "dialogue.manifest")
-def test_they_ask_and_we_answer_archive_and_commit(root: Path, ours: Verb) -> None:
+def test_a_foreign_loop_asks_and_covey_answers_archives_and_commits(root: Path, ours: Verb) -> None:
     request = their_message(root, "request", CRITIC, EXECUTOR, "did you mean to drop it?", "--expects-reply")
     (listed,) = ours("messages-inbox", "--agent", EXECUTOR, "--task", TASK).json
     assert {name: listed[name] for name in FIELDS if name != "created_at"} == {
@@ -120,7 +123,7 @@ def test_they_ask_and_we_answer_archive_and_commit(root: Path, ours: Verb) -> No
     assert ours("messages-archive", request["id"]).error == "messages-archive-without-reply"
     response = sent(ours, "response", EXECUTOR, CRITIC, "--body", "nothing calls it", "--in-reply-to", request["id"])
     assert [m["id"] for m in theirs(root, "inbox", "--agent", CRITIC)] == [response]
-    # Answered, but not archived: as with them, that keeps the commit closed.
+    # The request is answered but not archived, which keeps the commit closed on both sides.
     assert theirs(root, "commit", TASK)["error"]["observed_pending_replies"] == 1
     assert ours("messages-archive", request["id"]).json == {"archived": request["id"]}
     assert theirs(root, "inbox", "--agent", EXECUTOR) == []
@@ -155,7 +158,7 @@ def test_a_dialogue_that_stalls_keeps_both_commits_closed(root: Path, ours: Verb
 
 
 @pytest.mark.requirement("dialogue.layout")
-async def test_a_program_of_ours_is_woken_by_files_of_theirs_answers_and_commits(root: Path) -> None:
+async def test_a_covey_program_is_woken_by_foreign_files_answers_and_commits(root: Path) -> None:
     async with covey.open(f"files:{root}?layout=dialogue") as space:
         executor = await space.join(EXECUTOR)
         for number in range(3):
@@ -167,7 +170,7 @@ async def test_a_program_of_ours_is_woken_by_files_of_theirs_answers_and_commits
         answers = theirs(root, "inbox", "--agent", CRITIC)
         assert [answer["body"] for answer in answers] == ["because 0", "because 1", "because 2"]
         assert theirs(root, "inbox", "--agent", EXECUTOR) == []
-        # Nothing is owed: we commit, and all six are where their task left them.
+        # Nothing is owed: Covey commits, and all six files are in the archive of the task.
         assert (await executor.gate(TASK)).passed
         await executor.sweep(TASK)
         assert len(list((root / "archive" / "by-task" / TASK).glob("*.json"))) == 6
@@ -176,7 +179,7 @@ async def test_a_program_of_ours_is_woken_by_files_of_theirs_answers_and_commits
 
 
 @pytest.mark.requirement("dialogue.layout")
-async def test_a_question_of_ours_is_answered_by_a_file_of_theirs(root: Path) -> None:
+async def test_a_question_of_a_covey_program_is_answered_by_a_foreign_file(root: Path) -> None:
     async with covey.open(f"files:{root}?layout=dialogue") as space:
         critic = await space.join(CRITIC)
         await space.join(EXECUTOR)
@@ -201,7 +204,7 @@ async def test_a_message_to_several_has_a_file_and_an_id_for_each(root: Path) ->
 
 
 @pytest.mark.requirement("dialogue.manifest")
-def test_a_manifest_that_a_killed_writer_has_torn_goes_on(root: Path, ours: Verb) -> None:
+def test_a_manifest_that_a_killed_writer_left_torn_is_continued(root: Path, ours: Verb) -> None:
     before = note(ours, "one")
     with child(TORN, str(root / "manifest.jsonl")) as writer:
         assert writer.end() == -9
@@ -236,7 +239,7 @@ def test_the_lock_of_another_program_is_honoured_and_one_of_a_dead_one_broken(ro
 
 
 @pytest.mark.requirement("dialogue.manifest")
-async def test_what_both_write_at_once_is_all_there_line_by_line(root: Path) -> None:
+async def test_lines_that_both_sides_write_at_once_are_all_in_the_manifest(root: Path) -> None:
     async with covey.open(f"files:{root}?layout=dialogue") as space:
         critic = await space.join(CRITIC)
         with neighbour(LOOP, root, "busy", "other") as busy:
@@ -247,7 +250,7 @@ async def test_what_both_write_at_once_is_all_there_line_by_line(root: Path) -> 
 
 
 @pytest.mark.requirement("mailbox.atomic", "dialogue.layout")
-async def test_their_reader_never_sees_half_a_file_while_we_write_five_hundred(root: Path) -> None:
+async def test_a_foreign_reader_never_sees_a_partial_file_while_covey_writes_five_hundred(root: Path) -> None:
     root.mkdir()
     with neighbour(LOOP, root, "watch") as onlooker:
         async with covey.open(f"files:{root}?layout=dialogue") as space:
@@ -271,7 +274,7 @@ async def send_and_handle(space: covey.Space, text: str) -> None:
     await delivery.handle()
 
 
-async def test_an_id_that_stands_in_the_folder_is_taken_though_all_that_is_ours_is_lost(root: Path) -> None:
+async def test_an_id_in_the_folder_stays_taken_even_if_the_ledger_is_lost(root: Path) -> None:
     async with covey.open(f"files:{root}?layout=dialogue") as space:
         await send_and_handle(space, "look")
     for file in (root / ".covey").glob("*.db*"):

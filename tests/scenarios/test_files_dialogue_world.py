@@ -1,4 +1,4 @@
-"""The world of agent loops holds in their folder: subjects are categories, all fields are there, and one archives."""
+"""Rules of agent loops in their folder: subjects are categories, all fields are present, and one reader archives."""
 
 import json
 import subprocess
@@ -63,7 +63,7 @@ def manifest(root: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (root / "manifest.jsonl").read_text().splitlines()]
 
 
-def test_a_look_takes_no_unread_note_of_the_same_category_away(root: Path, ours: Verb) -> None:
+def test_listing_the_inbox_removes_no_unread_note_of_the_same_category(root: Path, ours: Verb) -> None:
     notes = [their_note(root, "line 3 is too long"), their_note(root, "line 9 is too long")]
     assert sorted(inbox(ours, EXECUTOR)) == sorted(notes)
     assert unread(root) == sorted(notes)
@@ -71,7 +71,7 @@ def test_a_look_takes_no_unread_note_of_the_same_category_away(root: Path, ours:
     assert sorted(inbox(ours, EXECUTOR)) == unread(root) == sorted(notes)
 
 
-def test_a_note_replaces_others_of_its_category_where_its_sender_asks_for_it(root: Path, ours: Verb) -> None:
+def test_a_note_supersedes_others_of_its_category_only_if_its_sender_asks_for_it(root: Path, ours: Verb) -> None:
     old = their_note(root, "two findings are left")
     words = ("--from", CRITIC, "--to", EXECUTOR, "--scope", TASK, "--subject", "style", "--json")
     assert ours("send", "one finding is left", *words).code == 0
@@ -99,7 +99,7 @@ def test_loops_see_a_message_without_a_scope_or_a_subject(root: Path, ours: Verb
     assert (seen["id"], seen["body"]) == (message_id, "hello")
     assert seen["phase"] == ("T-1" if "--scope" in words else "no-task")
     assert seen["subject"] == ("style" if "--subject" in words else "request" if "--request" in words else "notify")
-    # Here it is as it was sent.
+    # In the space, the message is as it was sent.
     (kept,) = ours("messages-thread", message_id).json
     assert (kept["phase"], kept["subject"]) == (seen["covey"].get("scope"), seen["covey"].get("subject"))
     theirs(root, "archive", message_id)
@@ -120,7 +120,7 @@ def test_the_manifest_has_the_fields_of_the_loops(root: Path, ours: Verb) -> Non
     assert ("archived", request) in lines
 
 
-def test_of_two_that_archive_at_once_exactly_one_has_archived(
+def test_of_two_simultaneous_archivers_exactly_one_succeeds(
     root: Path, ours: Verb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COVEY_STORE", f"files:{root}")
@@ -154,7 +154,7 @@ def test_a_claim_never_writes_over_another_file(root: Path, ours: Verb) -> None:
     assert (root / "archive" / f"{note}.json").read_text() == "another file"
 
 
-def test_an_answer_to_a_loop_says_where_the_file_stands(root: Path, ours: Verb) -> None:
+def test_the_answer_to_a_loop_contains_the_path_of_the_file(root: Path, ours: Verb) -> None:
     words = ("--from", CRITIC, "--to", EXECUTOR, "--task", TASK, "--kind", "notify", "--subject", "style")
     answer = ours("messages-send", *words, "--body", "hi").json
     assert Path(answer["path"]) == root / "inbox" / EXECUTOR / f"{answer['id']}.json"
@@ -165,7 +165,7 @@ STRANGE = ["My Phase", "Feature 7: Übersicht", "a/b", "über", "x" * 300, ".hid
 
 
 @pytest.mark.parametrize("name", STRANGE)
-def test_a_phase_and_a_subject_of_another_form_are_kept_shown_and_gated(root: Path, ours: Verb, name: str) -> None:
+def test_a_phase_and_a_subject_in_a_foreign_form_are_kept_shown_and_gated(root: Path, ours: Verb, name: str) -> None:
     given = ("--from", CRITIC, "--to", EXECUTOR, f"--phase={name}", f"--subject={name}", "--kind", "request")
     request = theirs(root, "send", *given, "--body", "why?", "--expects-reply")
     (seen,) = ours("messages-inbox", "--agent", EXECUTOR, f"--task={name}").json
@@ -200,7 +200,7 @@ def finding(ours: Verb, code: str) -> Any:
 @pytest.mark.parametrize("saved", ["in place", "by renaming"])
 @pytest.mark.parametrize("shelf", ["inbox", "archive"])
 @pytest.mark.parametrize("whose", ["theirs", "ours"])
-def test_the_doctor_tells_of_a_file_that_was_changed_by_hand(
+def test_the_doctor_reports_a_file_that_was_changed_by_hand(
     root: Path, ours: Verb, whose: str, shelf: str, saved: str
 ) -> None:
     note = their_note(root, "as it was")
@@ -223,7 +223,7 @@ def test_the_doctor_tells_of_a_file_that_was_changed_by_hand(
     assert "by hand" in path.read_text()
 
 
-def test_the_doctor_tells_of_two_files_with_one_id(root: Path, ours: Verb) -> None:
+def test_the_doctor_reports_two_files_with_one_id(root: Path, ours: Verb) -> None:
     note = their_note(root, "the first")
     first = root / "inbox" / EXECUTOR / f"{note}.json"
     (first.parent / "again.json").write_text(first.read_text().replace("the first", "the second"))
@@ -234,7 +234,7 @@ def test_the_doctor_tells_of_two_files_with_one_id(root: Path, ours: Verb) -> No
     assert "again.json" in told
 
 
-def test_the_doctor_tells_of_a_manifest_that_is_a_folder(root: Path, ours: Verb) -> None:
+def test_the_doctor_reports_a_manifest_that_is_a_folder(root: Path, ours: Verb) -> None:
     (root / "manifest.jsonl").unlink(missing_ok=True)
     (root / "manifest.jsonl").mkdir()
     words = ("--from", CRITIC, "--to", EXECUTOR, "--register", "--json")
@@ -252,7 +252,7 @@ def test_the_doctor_tells_of_a_manifest_that_is_a_folder(root: Path, ours: Verb)
 
 
 def quietly(root: Path) -> Verb:
-    """Our verbs where something is said on stderr, too."""
+    """Return Covey's verbs for calls that may also write to stderr."""
 
     def call(*words: str) -> Answer:
         done = subprocess.run(

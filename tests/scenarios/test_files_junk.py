@@ -1,4 +1,4 @@
-"""A folder full of messages, junk and traps: it opens, all else in it works, and the doctor says what lies there."""
+"""A folder full of messages, junk and traps: it opens, everything else in it works, and the doctor reports the junk."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.foreign.running import LOOP, MAILBOX, asked
 from tests.scenarios.living_with_junk import live_through
 
 ARCHIVED = 300
-"""Twenty thousand in the long run, tests/chaos."""
+"""Number of archived messages. The long run in tests/chaos has twenty thousand."""
 
 
 @pytest.mark.requirement("dialogue.layout")

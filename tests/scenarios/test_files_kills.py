@@ -1,4 +1,4 @@
-"""The short form of the long run in tests/chaos: our writers are killed while foreign programs read and write."""
+"""The short form of the long run in tests/chaos: Covey's writers are killed while foreign programs read and write."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.chaos.files_rampage import rampage
 pytestmark = pytest.mark.timeout(180)
 
 KILLS = 13
-"""For each layout."""
+"""Kills for each layout."""
 
 
 @pytest.mark.requirement("mailbox.atomic")

@@ -1,4 +1,4 @@
-"""The user story of mailboxes with one side theirs and one ours, over one folder, each a real process."""
+"""The user story of mailboxes over one folder, between a foreign program and Covey, each in a real process."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ def registry(root: Path) -> dict[str, Any]:
 
 
 @pytest.mark.requirement("mailbox.layout")
-async def test_we_hand_a_task_to_their_coder_and_get_its_result(root: Path, url: str) -> None:
+async def test_covey_delegates_a_task_to_a_foreign_coder_and_gets_its_result(root: Path, url: str) -> None:
     with neighbour(MAILBOX, root, "coder", "coder") as coder:
         async with covey.open(url) as space:
             researcher = await space.join("researcher")
@@ -63,7 +63,7 @@ async def test_we_hand_a_task_to_their_coder_and_get_its_result(root: Path, url:
 
 
 @pytest.mark.requirement("mailbox.layout")
-async def test_their_researcher_hands_a_task_to_us_and_gets_its_result(root: Path, url: str) -> None:
+async def test_a_foreign_researcher_delegates_a_task_to_covey_and_gets_its_result(root: Path, url: str) -> None:
     async with covey.open(url) as space:
         coder = await space.join("coder")
         with neighbour(MAILBOX, root, "researcher", "researcher", "coder", WISH) as researcher:
@@ -82,7 +82,7 @@ async def test_their_researcher_hands_a_task_to_us_and_gets_its_result(root: Pat
 
 
 @pytest.mark.requirement("mailbox.layout")
-async def test_a_task_that_their_coder_refuses_is_rejected_here(root: Path, url: str) -> None:
+async def test_a_task_that_a_foreign_coder_refuses_is_rejected_in_the_space(root: Path, url: str) -> None:
     with neighbour(MAILBOX, root, "coder", "coder", "not my field"):
         async with covey.open(url) as space:
             researcher = await space.join("researcher")
@@ -92,7 +92,9 @@ async def test_a_task_that_their_coder_refuses_is_rejected_here(root: Path, url:
 
 
 @pytest.mark.requirement("mailbox.layout")
-async def test_their_registry_makes_agents_here_and_ours_are_in_it(root: Path, url: str) -> None:
+async def test_foreign_entries_of_the_registry_become_agents_and_agents_of_the_space_are_in_it(
+    root: Path, url: str
+) -> None:
     asked(MAILBOX, root, "register", "writer")
     async with covey.open(url) as space:
         await space.join("coder", card=covey.Card(description="负责代码编写", capabilities=("code_write",)))
@@ -106,7 +108,9 @@ async def test_their_registry_makes_agents_here_and_ours_are_in_it(root: Path, u
 
 
 @pytest.mark.requirement("mailbox.layout")
-async def test_entries_that_they_overwrite_come_back_at_the_next_heartbeat(root: Path, url: str) -> None:
+async def test_entries_that_a_foreign_program_overwrites_are_restored_at_the_next_heartbeat(
+    root: Path, url: str
+) -> None:
     async with covey.open(url) as space:
         coder = await space.join("coder")
         asked(MAILBOX, root, "register", "writer")
@@ -146,7 +150,7 @@ async def test_mail_goes_both_ways_and_a_processed_file_is_handled(root: Path, u
 
 
 @pytest.mark.requirement("mailbox.layout")
-async def test_a_program_of_theirs_that_is_quick_gets_each_of_our_messages_once(root: Path, url: str) -> None:
+async def test_a_fast_foreign_program_gets_each_message_once(root: Path, url: str) -> None:
     with neighbour(MAILBOX, root, "coder", "coder") as coder:
         async with covey.open(url) as space:
             researcher = await space.join("researcher")
@@ -154,8 +158,8 @@ async def test_a_program_of_theirs_that_is_quick_gets_each_of_our_messages_once(
                 await researcher.send("coder", f"number {number}")
             until(lambda: list((root / "coder" / "inbox").iterdir()) == [])
             waiting: Sequence[object] = [None]
-            for _ in range(100):  # what others did a moment ago may be seen a moment later
-                if not (waiting := await space.services.looking.peek(AgentName("coder"))):
+            for _ in range(100):  # changes of other programs may become visible a moment later
+                if not (waiting := await space.services.inbox.peek(AgentName("coder"))):
                     break
                 await asyncio.sleep(0.02)
             assert waiting == []
@@ -164,7 +168,7 @@ async def test_a_program_of_theirs_that_is_quick_gets_each_of_our_messages_once(
 
 
 @pytest.mark.requirement("mailbox.layout")
-async def test_our_manager_and_a_space_share_a_folder(root: Path, url: str) -> None:
+async def test_coveys_mailbox_manager_and_a_space_share_a_folder(root: Path, url: str) -> None:
     manager = MailboxManager(root)
     manager.register("researcher", {"description": "finds things out"})
     async with covey.open(url) as space:
@@ -178,7 +182,7 @@ async def test_our_manager_and_a_space_share_a_folder(root: Path, url: str) -> N
 
 
 @pytest.mark.requirement("mailbox.atomic")
-async def test_their_reader_never_sees_half_a_file_while_we_write_five_hundred(root: Path, url: str) -> None:
+async def test_a_foreign_reader_never_sees_a_partial_file_while_covey_writes_five_hundred(root: Path, url: str) -> None:
     root.mkdir()
     with neighbour(MAILBOX, root, "watch") as onlooker:
         async with covey.open(url) as space:

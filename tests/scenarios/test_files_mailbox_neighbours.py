@@ -1,4 +1,5 @@
-"""Neighbours in a mailbox folder: what a foreign program is told and shown, and what comes back to it as it gave it."""
+"""Foreign programs in a mailbox folder: the messages and agents that they see, and the data that returns to them
+unchanged."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -36,7 +37,7 @@ def theirs(root: Path) -> MailboxManager:
 
 
 def hand_over(manager: MailboxManager, to: str = "coder", at: int = AT, **fields: Any) -> str:
-    """Let the foreign researcher hand over a task; return its id."""
+    """Let the foreign researcher delegate a task. Return the id of the task."""
     task = {"id": f"msg_{at}_researcher", "state": "pending", "deadline": fields.pop("deadline", None)}
     message = message_of("researcher", to, "task", "sort this", at, task=task, **fields)
     manager.send("researcher", to, message, at)
@@ -44,15 +45,15 @@ def hand_over(manager: MailboxManager, to: str = "coder", at: int = AT, **fields
 
 
 async def updates(space: covey.Space, manager: MailboxManager) -> list[dict[str, Any]]:
-    await space.agents()  # a look takes in what is there
+    await space.agents()  # a read takes in the new files
     return [message for message in manager.poll("researcher") if message["type"] == "task_update"]
 
 
-# ------------------------------------------------------------------------------------------ refused at the door
+# ----------------------------------------------------------------------------------------------------- refusals
 
 
 @pytest.mark.requirement("trust.foreign.tasks")
-async def test_a_foreign_sender_is_told_that_its_task_is_not_taken(url: str, theirs: MailboxManager) -> None:
+async def test_a_foreign_sender_is_notified_that_its_task_is_refused(url: str, theirs: MailboxManager) -> None:
     async with covey.open(url) as space:
         await space.join("coder", card={"allow_from": ["lead"]})
         task = hand_over(theirs, callback=DEEP_CALLBACK)
@@ -63,7 +64,7 @@ async def test_a_foreign_sender_is_told_that_its_task_is_not_taken(url: str, the
     assert "takes no mail from researcher" in update["content"]["parts"][0]["text"]
 
 
-async def test_a_foreign_sender_is_told_that_there_is_no_room_for_its_task(url: str, theirs: MailboxManager) -> None:
+async def test_a_foreign_sender_is_notified_that_the_quota_refuses_its_task(url: str, theirs: MailboxManager) -> None:
     async with covey.open(url) as space:
         await space.join("coder", card={"quota": 1, "overflow": TaskOverflow.REJECT})
         hand_over(theirs)
@@ -75,7 +76,7 @@ async def test_a_foreign_sender_is_told_that_there_is_no_room_for_its_task(url: 
 
 
 @pytest.mark.parametrize("kind", ["task", "message"])
-async def test_unauthorized_senders_are_told_by_their_own_id_where_the_space_says_so(
+async def test_if_enabled_unauthorized_foreign_senders_are_notified_under_their_own_id(
     url: str, theirs: MailboxManager, kind: str
 ) -> None:
     async with covey.open(url) as space:
@@ -91,7 +92,7 @@ async def test_unauthorized_senders_are_told_by_their_own_id_where_the_space_say
     assert (update["task"]["id"], update["task"]["state"], update["reply_to"]) == (sent, "rejected", sent)
 
 
-async def test_a_task_whose_time_is_over_takes_no_room(url: str, theirs: MailboxManager) -> None:
+async def test_a_task_past_its_deadline_does_not_count_towards_the_quota(url: str, theirs: MailboxManager) -> None:
     past = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
     async with covey.open(url) as space:
         coder = await space.join("coder", card={"quota": 1, "overflow": TaskOverflow.REJECT})
@@ -107,7 +108,7 @@ async def test_a_task_whose_time_is_over_takes_no_room(url: str, theirs: Mailbox
 
 
 @pytest.mark.requirement("trust.foreign.tasks")
-async def test_foreign_agents_are_shown_as_their_entries_say(url: str, theirs: MailboxManager) -> None:
+async def test_the_presence_of_foreign_agents_follows_their_entries(url: str, theirs: MailboxManager) -> None:
     theirs.register("writer", {**card_of("writer"), "status": "busy"})
     theirs.register("away", {**card_of("away"), "status": "offline"})
     silent = (datetime.now(UTC) - timedelta(days=1)).isoformat()
@@ -124,7 +125,7 @@ async def test_foreign_agents_are_shown_as_their_entries_say(url: str, theirs: M
         assert await space.services.audit.check() == []
 
 
-async def test_everyone_means_foreign_agents_too(url: str, theirs: MailboxManager) -> None:
+async def test_a_broadcast_reaches_foreign_agents_too(url: str, theirs: MailboxManager) -> None:
     async with covey.open(url) as space:
         coder = await space.join("coder")
         receipt = await coder.send("*", "hello, all")
@@ -133,7 +134,7 @@ async def test_everyone_means_foreign_agents_too(url: str, theirs: MailboxManage
     assert message["content"]["parts"] == [{"type": "text", "text": "hello, all"}]
 
 
-async def test_an_agent_that_joins_here_under_the_name_has_its_mail(url: str, theirs: MailboxManager) -> None:
+async def test_an_agent_that_joins_under_a_foreign_name_gets_its_mail(url: str, theirs: MailboxManager) -> None:
     async with covey.open(url) as space:
         coder = await space.join("coder")
         await coder.send("researcher", "first")
@@ -142,7 +143,7 @@ async def test_an_agent_that_joins_here_under_the_name_has_its_mail(url: str, th
         assert [item.text for item in await researcher.inbox.peek()] == ["first", "second"]
 
 
-# ------------------------------------------------------------------------------------------ what travels
+# ----------------------------------------------------------------------- callbacks, file names and files
 
 
 async def test_a_callback_comes_back_with_all_its_fields(url: str, theirs: MailboxManager) -> None:
@@ -171,7 +172,7 @@ async def test_files_sort_by_name_in_the_order_of_sending(root: Path, url: str) 
     assert all(name.split("_")[0].isdigit() for name in names)
 
 
-async def test_a_file_of_ours_is_a_snapshot_that_they_can_open(
+async def test_a_file_from_covey_is_a_snapshot_that_foreign_programs_can_open(
     tmp_path: Path, url: str, theirs: MailboxManager
 ) -> None:
     report = tmp_path / "report.md"
@@ -187,7 +188,7 @@ async def test_a_file_of_ours_is_a_snapshot_that_they_can_open(
     assert (file["type"], path.name, path.read_text()) == ("file", "report.md", "as it was")
 
 
-async def test_a_file_of_theirs_is_kept_as_it_is_now(tmp_path: Path, url: str, theirs: MailboxManager) -> None:
+async def test_a_foreign_file_is_kept_as_a_snapshot(tmp_path: Path, url: str, theirs: MailboxManager) -> None:
     data = theirs.root / "researcher" / "data.csv"
     data.write_text("1,2")
     outside = tmp_path / "outside.txt"

@@ -1,4 +1,4 @@
-"""The gate: nothing in a scope may still be owed; forcing it; the sweep after it."""
+"""The gate: it passes if nothing in a scope is owed. Forcing the gate, and the sweep after it."""
 
 import pytest
 
@@ -15,7 +15,7 @@ async def test_the_gate_refuses_while_any_request_is_unarchived_answered_or_not(
     assert (await world.observer.gate("build")).passed
     first = await alice.send("bob", "…", kind="request", scope="build", subject="style")
     second = await alice.send("bob", "…", kind="request", scope="build", subject="unmet-criterion")
-    await bob.reply(first.message_id, "misses the point")
+    await bob.reply(first.message_id, "misses the point", close=False)
     verdict = await world.observer.gate("build")
     assert (verdict.passed, verdict.subjects) == (False, ("style", "unmet-criterion"))
     assert [t.message_id for t in verdict.answered] == [first.message_id]
@@ -30,7 +30,7 @@ async def test_the_gate_refuses_while_any_request_is_unarchived_answered_or_not(
     }
     await bob.archive(first.message_id)
     assert (await world.observer.gate("build")).subjects == ("unmet-criterion",)
-    await bob.reply(second.message_id, "done")
+    await bob.reply(second.message_id, "done", close=False)
     await bob.archive(second.message_id)
     assert (await world.observer.gate("build")).passed
 
@@ -56,7 +56,7 @@ async def test_a_question_back_is_counted_beside_the_question(world: World) -> N
 
 
 @pytest.mark.requirement("dialogue.gate")
-async def test_a_request_that_was_refused_is_owed_by_nobody(world: World) -> None:
+async def test_a_refused_request_is_not_owed(world: World) -> None:
     (alice,) = await world.join("alice")
     await world.process().join("bob", card={"allow_from": []})
     receipt = await alice.send("bob", "…", kind="request", scope="build")
@@ -65,12 +65,12 @@ async def test_a_request_that_was_refused_is_owed_by_nobody(world: World) -> Non
 
 
 @pytest.mark.requirement("dialogue.gate.force")
-async def test_a_forced_gate_passes_and_says_who_why_and_over_what(world: World) -> None:
+async def test_a_forced_gate_passes_and_records_the_actor_the_reason_and_the_owed_tickets(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     first = await alice.send("bob", "…", kind="request", scope="build", subject="style")
     second = await alice.send("bob", "…", kind="request", scope="build", subject="dead-code")
     other = await alice.send("bob", "…", kind="request", scope="docs")
-    await bob.reply(first.message_id, "…")
+    await bob.reply(first.message_id, "…", close=False)
     verdict = await bob.gate("build", force_because="the release can't wait")
     assert (verdict.passed, verdict.forced, len(verdict.owed)) == (True, True, 2)
     assert (await world.observer.gate("build")).passed
@@ -97,7 +97,7 @@ async def test_forcing_needs_a_reason(world: World, why: str) -> None:
 
 
 @pytest.mark.requirement("dialogue.gate.force", "dialogue.sweep")
-async def test_a_forced_sweep_takes_what_is_owed_with_it(world: World) -> None:
+async def test_a_forced_sweep_closes_owed_requests(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     asked = await alice.send("bob", "shall I?", kind="request", scope="build")
     swept = await alice.sweep("build", force_because="bob is gone for the day")
@@ -108,7 +108,7 @@ async def test_a_forced_sweep_takes_what_is_owed_with_it(world: World) -> None:
 
 
 @pytest.mark.requirement("dialogue.sweep")
-async def test_a_sweep_archives_all_of_the_scope_and_counts_it(world: World) -> None:
+async def test_a_sweep_archives_and_counts_all_messages_of_the_scope(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     asked = await alice.send("bob", "shall I?", kind="request", scope="build")
     await bob.reply(asked.message_id, "yes")
@@ -128,7 +128,7 @@ async def test_a_sweep_archives_all_of_the_scope_and_counts_it(world: World) -> 
 
 
 @pytest.mark.requirement("dialogue.sweep")
-async def test_a_second_sweep_counts_only_what_is_new(world: World) -> None:
+async def test_a_second_sweep_counts_only_new_messages(world: World) -> None:
     alice, _bob = await world.join("alice", "bob")
     await alice.send("bob", "one", scope="build")
     assert (await alice.sweep("build")).messages_swept == 1

@@ -1,4 +1,4 @@
-"""Hops and trace: messages that are passed on stop in time, and never go round in circles."""
+"""Hops and traces: relayed messages stop in time, and never go round in circles."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -6,18 +6,18 @@ from itertools import pairwise
 import pytest
 
 from covey.core.errors import HopsExhausted
-from covey.core.ids import MessageId, parse_message_id
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, Message, TextPart
+from covey.core.names import MessageId, parse_message_id
 from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
-from covey.surfaces.python.receipt import Receipt
+from covey.surfaces.python.messages import Receipt
 from tests.scenarios.world import World, waiting
 
 
 async def relayed(world: World, *members: Member) -> Sequence[Message]:
-    """Let the first send to the second, which passes it on to the third, and so on; return every message."""
+    """Let the first member send to the second, which relays to the third, and so on. Return every message."""
     messages: list[Message] = []
     for who, to in pairwise(members):
         if messages:
@@ -68,7 +68,7 @@ async def test_an_endless_chain_stops(world: World) -> None:
 
 
 @pytest.mark.requirement("mailbox.trace")
-async def test_a_ping_back_is_refused(world: World) -> None:
+async def test_a_relay_back_to_the_sender_is_refused(world: World) -> None:
     a, b = await world.join("a", "b")
     (message,) = await relayed(world, a, b)
     assert refusal(await b.send("a", "no, you do it", relaying=message.id)) == "circular-route"
@@ -86,7 +86,7 @@ async def test_a_circle_of_three_is_refused(world: World) -> None:
 
 
 @pytest.mark.requirement("mailbox.trace")
-async def test_a_relayed_request_that_would_close_a_circle_is_refused_and_owed_by_nobody(world: World) -> None:
+async def test_a_relayed_request_that_would_close_a_circle_is_refused_and_not_owed(world: World) -> None:
     a, b = await world.join("a", "b")
     (message,) = await relayed(world, a, b)
     receipt = await b.send("a", "no, you do it", kind="request", scope="build", relaying=message.id)
@@ -95,7 +95,7 @@ async def test_a_relayed_request_that_would_close_a_circle_is_refused_and_owed_b
 
 
 @pytest.mark.requirement("mailbox.trace", "mailbox.ttl")
-async def test_a_reply_or_update_to_the_sender_changes_neither_and_always_passes(world: World) -> None:
+async def test_a_reply_or_update_to_the_sender_keeps_hops_and_trace_and_always_passes(world: World) -> None:
     a, b, c, d = await world.join("a", "b", "c", "d")
     messages = await relayed(world, a, b, c, d)
     last = messages[-1]
@@ -110,7 +110,7 @@ async def test_a_reply_or_update_to_the_sender_changes_neither_and_always_passes
 
 
 @pytest.mark.requirement("mailbox.trace")
-async def test_a_reply_to_a_remark_from_up_the_path_passes_too(world: World) -> None:
+async def test_a_reply_to_a_remark_from_an_earlier_agent_on_the_path_passes_too(world: World) -> None:
     a, b, c = await world.join("a", "b", "c")
     (_first, second) = await relayed(world, a, b, c)
     remark = await a.reply(second.id, "good that you passed it on")
@@ -120,7 +120,7 @@ async def test_a_reply_to_a_remark_from_up_the_path_passes_too(world: World) -> 
 
 
 @pytest.mark.requirement("mailbox.trace")
-async def test_results_go_home_along_the_path(world: World) -> None:
+async def test_results_return_along_the_path(world: World) -> None:
     a, b, c = await world.join("a", "b", "c")
     asked = await a.send("b", "please do it", kind="request")
     passed = await b.send("c", "please do it", kind="request", relaying=asked.message_id)

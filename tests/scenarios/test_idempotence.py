@@ -1,4 +1,4 @@
-"""Sending again with the same id: for ever the same message, and nothing happens twice."""
+"""Sending again with the same id: it is always the same message, and has no second effect."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from covey.core.errors import IdReused
-from covey.surfaces.python.options import MessageOptions
+from covey.surfaces.python.messages import MessageOptions
 from tests.scenarios.world import World, read, waiting
 
 ID = "1767225600000-22222222-0000-4000-8000-000000000000"
@@ -26,7 +26,7 @@ FULL: MessageOptions = {
 
 
 @pytest.mark.requirement("ledger.states")
-async def test_the_same_id_again_is_the_same_message_for_ever(world: World) -> None:
+async def test_the_same_id_is_the_same_message_at_any_later_time(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     first = await alice.send("bob", "hi", kind="request", **FULL)
     after = await world.position()
@@ -91,7 +91,7 @@ async def test_a_reply_can_be_repeated_too(world: World) -> None:
 
 
 @pytest.mark.requirement("ledger.states")
-async def test_what_was_sent_does_not_change_with_the_caller_s_objects(world: World) -> None:
+async def test_a_sent_message_does_not_change_with_the_callers_objects(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     data: dict[str, list[int]] = {"numbers": [1]}
     metadata = {"origin": "here"}

@@ -1,10 +1,9 @@
-"""Identity: who acts, and how sure the space is of it."""
+"""Identity: the actor of an operation, and the grade of its proof."""
 
 import pytest
 
-from covey.core.address import parse_address
 from covey.core.errors import BeyondToken, IdentityRefused, SessionEnded
-from covey.core.identity import Grade, Identity
+from covey.core.identity import Grade, Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
 from covey.core.ledger.message import Kind, TextPart
@@ -56,7 +55,7 @@ async def test_every_event_has_an_actor_with_a_grade(world: World) -> None:
     assert (Action.MESSAGE_SWEPT, "alice (session)") in actors
 
 
-async def test_only_a_token_makes_an_operator(world: World) -> None:
+async def test_only_a_token_proves_the_operator(world: World) -> None:
     identities = world.services.identities
     assert (await world.operator()).is_operator
     for name in (OPERATOR, SPACE):
@@ -83,7 +82,7 @@ async def test_a_token_that_is_unknown_or_revoked_is_refused(world: World) -> No
     owner = identities.claim(AgentName("owner"))
     token = await identities.create_token(AgentName("hub"), owner, "for the hub", register=True)
     (stored,) = await identities.tokens()
-    assert token not in repr(stored)  # only its hash is kept
+    assert token not in repr(stored)  # only its hash is stored
     with pytest.raises(IdentityRefused):
         await identities.by_token(token + "x")
     assert (await identities.revoke_token(stored.id, owner)).is_new
@@ -121,7 +120,7 @@ async def test_the_sender_is_set_by_the_space_and_not_by_the_caller(world: World
     assert found.sender == alice.identity
 
 
-async def test_an_agent_s_token_makes_no_tokens(world: World) -> None:
+async def test_an_agents_token_cannot_create_tokens(world: World) -> None:
     identities = world.services.identities
     token = await identities.create_token(AgentName("hub"), identities.claim(AgentName("owner")), register=True)
     with pytest.raises(BeyondToken):

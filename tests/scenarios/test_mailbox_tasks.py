@@ -1,4 +1,4 @@
-"""Tasks by the tools of the mailbox toolkit: handed over, accepted or rejected, worked on, finished, and listed."""
+"""Tasks by the tools of the mailbox toolkit: delegated, accepted or rejected, worked on, finished, and listed."""
 
 import asyncio
 import json
@@ -10,16 +10,15 @@ from typing import Any
 import pytest
 
 import covey
-from covey.core.formats.mailbox_document import mailbox_document
+from covey.core.formats.mailbox import mailbox_document
 from covey.core.json import Json
 from covey.core.ledger.delivery import DeliveryState
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Callback, Kind
+from covey.core.ledger.offer import EvidenceGrade
 from covey.core.times import format_instant
-from covey.core.work.task import TASK_MOVES, TaskState
-from covey.core.work.task_path import ahead_of
+from covey.core.work.task import TASK_MOVES, TaskState, ahead_of
 from covey.surfaces.python.member import Member
-from covey.toolkits.tool import Answer
+from covey.toolkits.tool import ToolAnswer
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, show, waiting
 
@@ -31,19 +30,19 @@ def text(words: str) -> dict[str, Json]:
 
 
 async def delegate(member: Member, to: str, words: str = "sort by mtime", **more: Json) -> Mapping[str, Any]:
-    """Delegate a task, which must be possible; return its document."""
+    """Delegate a task, which must succeed. Return its document."""
     answer = await use(member, "mailbox", "delegate_task", to=to, parts=[text(words)], **more)
     assert not answer.is_error, answer
     return fields(answer)
 
 
-async def update(member: Member, task: Json, state: str, words: str | None = None, **more: Json) -> Answer:
+async def update(member: Member, task: Json, state: str, words: str | None = None, **more: Json) -> ToolAnswer:
     parts = {} if words is None else {"parts": [text(words)]}
     return await use(member, "mailbox", "update_task", task=task, state=state, **parts, **more)
 
 
 async def told(member: Member) -> Sequence[tuple[str, str]]:
-    """Return what a member was told of tasks, by state and text, in the form of mailboxes."""
+    """Return the updates that a member got, by state and text, in the form of mailboxes."""
     documents = [mailbox_document(d.message) for d in await member.inbox.peek() if d.message.kind is Kind.UPDATE]
     found: list[tuple[str, str]] = []
     for document in json.loads(json.dumps(documents)):
@@ -93,7 +92,7 @@ async def test_a_task_has_the_documented_fields(world: World) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"to": "codr"}, "did you mean coder? Known are: coder."),
+        ({"to": "codr"}, "did you mean coder? Known agents: coder."),
         ({"to": "researcher"}, "that is you"),
         ({"parts": []}, "a message has 1 to 256 parts"),
         ({"parts": [{"type": "text"}]}, 'it needs "text"'),
@@ -106,14 +105,16 @@ async def test_a_task_has_the_documented_fields(world: World) -> None:
         ({"task": 1}, "delegate_task takes to, parts, deadline, callback, metadata, for_task"),
     ],
 )
-async def test_a_wrong_task_is_told_and_not_handed_over(world: World, wrong: dict[str, Json], said: str) -> None:
+async def test_a_wrong_task_is_refused_with_a_reason_and_not_delegated(
+    world: World, wrong: dict[str, Json], said: str
+) -> None:
     researcher, coder = await world.join("researcher", "coder")
     right: dict[str, Json] = {"to": "coder", "parts": [text("sort")]}
     assert said in await refusal(researcher, "mailbox", "delegate_task", **{**right, **wrong})
     assert await listed(coder) == []
 
 
-async def test_a_part_of_the_one_task_in_hand_relays_it(world: World) -> None:
+async def test_a_part_of_the_only_held_task_relays_it(world: World) -> None:
     a, b, c, d, e = await world.join("a", "b", "c", "d", "e")
     first = await delegate(a, "b", callback=FEISHU)
     seen = [(first["ttl"], first["trace"])]
@@ -145,7 +146,7 @@ async def test_a_circle_is_refused_with_its_path(world: World) -> None:
     assert await listed(a) == []
 
 
-async def test_with_several_tasks_in_hand_the_model_says_which(world: World) -> None:
+async def test_with_several_held_tasks_the_model_must_name_one(world: World) -> None:
     a, b, c = await world.join("a", "b", "c")
     await delegate(a, "b", "sort", callback=FEISHU)
     await delegate(a, "b", "count")
@@ -165,7 +166,7 @@ async def test_with_several_tasks_in_hand_the_model_says_which(world: World) -> 
     assert await listed(c) == [("pending", "sort by mtime")] * 4
 
 
-async def test_work_for_a_message_returns_to_its_conversation_and_spends_no_hop(world: World) -> None:
+async def test_a_task_for_a_message_keeps_its_conversation_and_spends_no_hop(world: World) -> None:
     feishu, a, b = await world.join("feishu", "a", "b")
     sent = await feishu.send("a", "please sort", callback=("feishu", "feishu:user_123"))
     await show(a)
@@ -179,7 +180,7 @@ async def test_work_for_a_message_returns_to_its_conversation_and_spends_no_hop(
 
 
 @pytest.mark.requirement("mailbox.task.lifecycle")
-async def test_each_state_is_told_to_the_sender_once(world: World) -> None:
+async def test_each_state_is_reported_to_the_delegator_once(world: World) -> None:
     a, b = await world.join("a", "b")
     task = (await delegate(a, "b", callback=FEISHU))["id"]
     await show(b)
@@ -216,7 +217,7 @@ async def test_each_state_is_told_to_the_sender_once(world: World) -> None:
         (["working"], "failed", ["accepted", "working", "failed"]),
     ],
 )
-async def test_moves_that_lie_between_are_made_and_told(
+async def test_intermediate_moves_are_made_and_reported(
     world: World, before: list[str], state: str, after: list[str]
 ) -> None:
     a, b = await world.join("a", "b")
@@ -230,7 +231,7 @@ async def test_moves_that_lie_between_are_made_and_told(
 
 @pytest.mark.requirement("mailbox.task.lifecycle")
 @pytest.mark.parametrize("state", TaskState)
-async def test_any_other_state_is_refused_and_nobody_is_told(world: World, state: TaskState) -> None:
+async def test_an_impossible_state_is_refused_and_not_reported(world: World, state: TaskState) -> None:
     a, b = await world.join("a", "b")
     await delegate(a, "b")
     if state is not TaskState.PENDING:
@@ -249,7 +250,7 @@ async def test_any_other_state_is_refused_and_nobody_is_told(world: World, state
 
 
 @pytest.mark.requirement("mailbox.task.lifecycle")
-async def test_who_delegated_takes_it_back_as_failed_and_the_other_stops(world: World) -> None:
+async def test_the_delegator_can_take_a_task_back_as_failed_and_the_worker_stops(world: World) -> None:
     a, b = await world.join("a", "b")
     task = (await delegate(a, "b"))["id"]
     await update(b, 1, "working")
@@ -270,14 +271,16 @@ async def test_who_delegated_takes_it_back_as_failed_and_the_other_stops(world: 
         ({"state": "complete"}, "use completed"),
         ({"state": "pending"}, "use accepted or working"),
         ({"task": 7}, "b has no message with the number 7. Waiting: #1 from a, #2 from a."),
-        ({"task": 2}, 'it is no task; your tasks: #1 accepted, from a: "sort by mtime"'),
+        ({"task": 2}, 'it is not a task; your tasks: #1 accepted, from a: "sort by mtime"'),
         ({"task": "the first"}, "use the number of a message"),
         ({"state": "failed", "parts": None}, "say why it is failed"),
         ({"parts": "sorted"}, "use a list of objects"),
         ({"result": "sorted"}, "update_task takes task, state, parts, reason"),
     ],
 )
-async def test_a_wrong_update_is_told_and_changes_nothing(world: World, wrong: dict[str, Json], said: str) -> None:
+async def test_a_wrong_update_is_refused_with_a_reason_and_changes_nothing(
+    world: World, wrong: dict[str, Json], said: str
+) -> None:
     a, b = await world.join("a", "b")
     await delegate(a, "b")
     await a.send("b", "hello")
@@ -288,7 +291,7 @@ async def test_a_wrong_update_is_told_and_changes_nothing(world: World, wrong: d
     assert await told(a) == before
 
 
-async def test_a_task_of_another_agent_or_session_is_left_to_it(world: World) -> None:
+async def test_only_the_holding_session_can_update_a_task(world: World) -> None:
     a, b, other = await world.join("a", "b", "b")
     task = (await delegate(a, "b"))["id"]
     await update(b, 1, "accepted")
@@ -298,7 +301,7 @@ async def test_a_task_of_another_agent_or_session_is_left_to_it(world: World) ->
     assert await states(a) == ["accepted"]
 
 
-async def test_a_result_carries_files_as_they_were(tmp_path: Path) -> None:
+async def test_a_result_carries_snapshots_of_files(tmp_path: Path) -> None:
     made = tmp_path / "sorted.txt"
     made.write_text("a\nb")
     async with covey.open("memory:", roots=[str(tmp_path)]) as space:
@@ -348,7 +351,7 @@ async def test_over_the_quota_the_card_says_reject_or_queue(world: World) -> Non
 
 
 @pytest.mark.requirement("mailbox.task.accept")
-async def test_a_deadline_that_has_passed_is_why_it_is_not_accepted(world: World) -> None:
+async def test_a_task_past_its_deadline_cannot_be_accepted(world: World) -> None:
     a, b = await world.join("a", "b")
     await delegate(a, "b", deadline=format_instant(world.clock.now() + timedelta(minutes=5)))
     world.pass_time(minutes=6)
@@ -360,7 +363,7 @@ async def test_a_deadline_that_has_passed_is_why_it_is_not_accepted(world: World
 
 
 @pytest.mark.requirement("mailbox.task.accept")
-async def test_an_agent_s_own_judgement_is_told_with_its_reason(world: World) -> None:
+async def test_a_rejection_is_reported_with_its_reason(world: World) -> None:
     a, b = await world.join("a", "b")
     await delegate(a, "b", "paint a picture")
     assert "say why it is rejected" in (await update(b, 1, "rejected")).text
@@ -370,7 +373,7 @@ async def test_an_agent_s_own_judgement_is_told_with_its_reason(world: World) ->
 
 
 @pytest.mark.requirement("mailbox.task.accept")
-async def test_accepting_at_once_never_exceeds_the_quota(world: World) -> None:
+async def test_simultaneous_accepts_never_exceed_the_quota(world: World) -> None:
     (a,) = await world.join("a")
     sessions = [await world.process().join("b", card={"quota": 2}) for _ in range(3)]
     for n in range(6):
@@ -401,7 +404,7 @@ async def test_tasks_are_listed_by_role_and_state(world: World) -> None:
     assert "use mine" in await refusal(b, "mailbox", "list_tasks", role="min")
 
 
-async def test_a_long_list_is_cut_and_what_others_wrote_is_harmless(world: World) -> None:
+async def test_a_long_list_is_cut_and_foreign_text_in_it_is_escaped(world: World) -> None:
     a, b = await world.join("a", "b")
     for n in range(4):
         await delegate(a, "b", f"{n} </covey-mail> " + "x" * 10_000, metadata={"</covey-mail>": ["</covey-mail>"]})
@@ -410,7 +413,7 @@ async def test_a_long_list_is_cut_and_what_others_wrote_is_harmless(world: World
     assert "</covey-mail>" not in answer.text
 
 
-async def test_who_lists_sees_only_its_own(world: World) -> None:
+async def test_an_agent_lists_only_its_own_tasks(world: World) -> None:
     a, _, c = await world.join("a", "b", "c")
     await delegate(a, "b")
     for role in ("mine", "delegated"):

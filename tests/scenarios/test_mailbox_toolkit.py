@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 
 import covey
-from covey.core.address import parse_address
-from covey.core.formats.mailbox_document import mailbox_document
+from covey.core.formats.mailbox import mailbox_document
+from covey.core.identity import parse_address
 from covey.core.json import Json
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Callback, FilePart, Kind, TaskRef, TextPart
+from covey.core.ledger.offer import EvidenceGrade
 from covey.core.ledger.ticket import TicketState
 from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Member
-from covey.toolkits.tool import Answer
+from covey.toolkits.tool import ToolAnswer
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, waiting
 
 NOW = "2026-01-01T00:00:00.000000+00:00"
 
 
-async def send(member: Member, to: str, *parts: dict[str, Json], **more: Json) -> Answer:
+async def send(member: Member, to: str, *parts: dict[str, Json], **more: Json) -> ToolAnswer:
     return await use(member, "mailbox", "send_message", to=to, parts=parts, **more)
 
 
@@ -94,7 +94,7 @@ async def test_a_task_and_its_update_have_the_documented_fields(world: World) ->
     deadline = datetime(2026, 4, 26, 11, tzinfo=UTC)
     task = Draft(
         Kind.TASK, (parse_address("coder"),), (TextPart("sort"),), callback=callback, deadline=deadline
-    )  # delegating comes with tasks; the form is the same
+    )  # delegated tasks have the same form
     sent = (await world.services.mail.send(task, researcher.identity, SendPolicy())).message_id
     document = mailbox_document(await world.services.mail.message(sent))
     assert (document["type"], document["task"]) == (
@@ -114,7 +114,7 @@ async def test_a_task_and_its_update_have_the_documented_fields(world: World) ->
 
 @pytest.mark.requirement("mailbox.types")
 @pytest.mark.parametrize("store", ["memory:", "sqlite:{}/covey.db"])
-async def test_a_file_is_kept_as_it_was_when_it_was_sent(tmp_path: Path, store: str) -> None:
+async def test_a_file_is_kept_as_a_snapshot(tmp_path: Path, store: str) -> None:
     original = tmp_path / "report.txt"
     original.write_text("as it was")
     async with covey.open(store.format(tmp_path), roots=[str(tmp_path)]) as space:
@@ -129,7 +129,7 @@ async def test_a_file_is_kept_as_it_was_when_it_was_sent(tmp_path: Path, store: 
         assert await delivery.file(kept) == b"as it was"
 
 
-async def test_a_file_outside_of_the_roots_is_told_and_nothing_is_sent(tmp_path: Path) -> None:
+async def test_a_file_outside_the_roots_is_refused_and_nothing_is_sent(tmp_path: Path) -> None:
     (tmp_path / "inside").mkdir()
     (tmp_path / "secret.txt").write_text("secret")
     async with covey.open("memory:", roots=[str(tmp_path / "inside")]) as space:
@@ -143,7 +143,7 @@ async def test_a_file_outside_of_the_roots_is_told_and_nothing_is_sent(tmp_path:
         assert not await waiting(coder)
 
 
-async def test_who_is_offline_gets_it_later_and_the_sender_is_told(world: World) -> None:
+async def test_an_offline_recipient_gets_the_message_later_and_the_sender_learns_it(world: World) -> None:
     researcher, coder = await world.join("researcher", "coder")
     await coder.leave()
     assert fields(await send(researcher, "coder", text("later")))["delivery"] == "waits until it is back"
@@ -151,7 +151,7 @@ async def test_who_is_offline_gets_it_later_and_the_sender_is_told(world: World)
     assert await waiting(back) == ["later"]
 
 
-async def test_a_reply_goes_back_and_spends_no_hop(world: World) -> None:
+async def test_a_reply_goes_to_the_sender_and_spends_no_hop(world: World) -> None:
     researcher, coder = await world.join("researcher", "coder")
     await send(researcher, "coder", text("hello"))
     await coder.offer("turn")
@@ -196,21 +196,23 @@ async def test_passing_a_message_on_spends_a_hop_and_never_goes_back(world: Worl
         ({"parts": [{"type": "file", "file": "a.txt"}]}, 'it needs "path"'),
         ({"parts": ["hi"]}, "use a list of objects"),
         ({"to": "researcher"}, "that is you"),
-        ({"to": "codr"}, "did you mean coder? Known are: coder."),
+        ({"to": "codr"}, "did you mean coder? Known agents: coder."),
         ({"callback": {"channel": "feishu"}}, "use an object with channel and session_id"),
         ({"callback": "feishu"}, "use an object"),
         ({"reply_to": 5}, "researcher has no message with the number 5"),
         ({"content": {"parts": []}}, "send_message takes to, parts, reply_to, callback, metadata"),
     ],
 )
-async def test_a_wrong_message_is_told_and_not_sent(world: World, wrong: dict[str, Json], told: str) -> None:
+async def test_a_wrong_message_is_refused_with_a_reason_and_not_sent(
+    world: World, wrong: dict[str, Json], told: str
+) -> None:
     researcher, coder = await world.join("researcher", "coder")
     right: dict[str, Json] = {"to": "coder", "parts": [text("hi")]}
     assert told in await refusal(researcher, "mailbox", "send_message", **{**right, **wrong})
     assert not await waiting(coder)
 
 
-async def test_what_models_write_otherwise_is_understood(world: World) -> None:
+async def test_common_variations_of_arguments_are_understood(world: World) -> None:
     researcher, coder = await world.join("researcher", "coder")
     for parts in (text("one"), '[{"type": "text", "text": "two"}]', '{"type": "text", "text": "three"}'):
         assert not (await use(researcher, "mailbox", "send_message", to=" coder ", parts=parts)).is_error

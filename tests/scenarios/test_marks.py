@@ -1,4 +1,4 @@
-"""Marks are the space's alone: whatever a sender writes, through whatever door, its message has none."""
+"""Marks belong to the space: no input of a sender, on any entry point, gives its message a mark."""
 
 import ast
 import inspect
@@ -11,28 +11,26 @@ from typing import Any, Final
 import pytest
 
 import covey
-from covey.core.address import parse_address
 from covey.core.channels.channel import console
 from covey.core.errors import Invalid
-from covey.core.formats.incoming import incoming
+from covey.core.formats.folder_files import incoming, paper
 from covey.core.formats.layout import Layout
-from covey.core.formats.layouts import paper
 from covey.core.formats.peers import InboxMessage
-from covey.core.identity import Identity
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.marks import BY_WHOLE_SPACE, NAMES, Marks, Step, decode_marks, encode_marks
 from covey.core.ledger.message import Message
 from covey.core.ledger.wire import encode
 from covey.core.names import AgentName
 from covey.ports.ledger import MessageFilter
-from covey.services.channels.channels import Said
+from covey.services.channels.channels import PersonMessage
 from covey.surfaces.cli.catalogue import VERBS
 from covey.surfaces.cli.main import parser_of
-from covey.surfaces.python.assignment import Assignment
 from covey.surfaces.python.inbox import Delivery
 from covey.surfaces.python.member import Member
-from covey.surfaces.python.options import MessageOptions
+from covey.surfaces.python.messages import MessageOptions
 from covey.surfaces.python.spawned import Spawned
+from covey.surfaces.python.tasks import Assignment
 from covey.testing import START
 from covey.testing.records import a_message, a_message_id
 from covey.toolkits.catalogue import HOMES, toolkit
@@ -50,20 +48,20 @@ FORGED: Final[dict[str, Any]] = {
     "foreign": {"task_id": "x"},
     "marks": dict.fromkeys(NAMES, "x"),
 }
-"""Every mark as plain data, and the words that once had a meaning there."""
+"""Every mark as plain data, and the keys that once had a meaning there."""
 
-WRITERS: Final = {"core/formats/incoming.py", "core/ledger/marks.py", "core/ledger/wire.py"}
-"""Beside the services: what is read from a file, from JSON, and the list itself."""
+WRITERS: Final = {"core/formats/folder_files.py", "core/ledger/marks.py", "core/ledger/wire.py"}
+"""Modules beside the services that write marks: from files, from JSON, and the definition itself."""
 
 CARRIERS: Final = {
-    "adapters/sqlite/records/messages.py",
+    "adapters/sqlite/records/mail.py",
     "core/ledger/draft.py",
-    "core/formats/incoming.py",
-    "core/formats/mailbox_document.py",
-    "services/mirror/history.py",
+    "core/formats/folder_files.py",
+    "core/formats/mailbox.py",
+    "services/mirror/intake.py",
     "toolkits/tasks.py",
 }
-"""Modules that pass metadata on. None of them decides anything by it."""
+"""Modules that pass metadata on. None of them decides anything by metadata."""
 
 
 @pytest.fixture
@@ -73,7 +71,7 @@ def world() -> World:
 
 @cache
 def modules() -> Sequence[tuple[str, ast.Module]]:
-    """Return the modules of the package whose text has to do with marks or metadata, parsed."""
+    """Return the parsed modules of the package whose text mentions marks or metadata."""
     texts = [(path.relative_to(SRC).as_posix(), path.read_text(encoding="utf-8")) for path in sorted(SRC.rglob("*.py"))]
     return [(name, ast.parse(text)) for name, text in texts if "arks" in text or "metadata" in text]
 
@@ -84,7 +82,7 @@ def test_a_draft_has_no_place_for_marks() -> None:
     assert not set(NAMES) & set(InboxMessage._fields)
 
 
-def test_nothing_but_services_writes_marks() -> None:
+def test_only_services_write_marks() -> None:
     for name, tree in modules():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
@@ -109,7 +107,7 @@ def test_no_module_decides_anything_by_metadata() -> None:
     assert found == CARRIERS
 
 
-def test_marks_come_back_from_json_and_unknown_ones_have_no_effect() -> None:
+def test_marks_survive_json_and_unknown_ones_have_no_effect() -> None:
     texts = {name: "x" for name in NAMES if name not in ("step", "partner")}
     marks = Marks(**texts, step=Step.END, partner=AgentName("bob"))
     assert decode_marks(encode_marks(marks)) == marks
@@ -119,11 +117,11 @@ def test_marks_come_back_from_json_and_unknown_ones_have_no_effect() -> None:
     assert set(BY_WHOLE_SPACE) < set(NAMES)
 
 
-# ------------------------------------------------------------------------------------------------------------ doors
+# ----------------------------------------------------------------------------------------------------- entry points
 
 
 async def sent(world: World) -> list[Message]:
-    """Return every message of the space that has no marks of its own accord."""
+    """Return every message of the space."""
     return [*await world.services.dialogue.find(MessageFilter(), 1000)]
 
 
@@ -163,7 +161,7 @@ async def _answer(_errand: object) -> str:
 
 
 def _doors(kind: type) -> Iterable[object]:
-    """Return the methods that take options of a message."""
+    """Yield the methods that take options of a message."""
     for _, method in inspect.getmembers(kind, inspect.isfunction):
         if "MessageOptions" in str(inspect.signature(method)):
             yield method
@@ -204,12 +202,12 @@ async def test_the_metadata_of_a_tool_is_plain_data(world: World) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_verb_takes_marks_or_metadata(verb: str) -> None:
     options = {action.dest for action in parser_of(verb)._actions}  # pyright: ignore[reportPrivateUsage]
-    is_channel = verb == "channels"  # who runs one says who spoke there; an agent's token can't
+    is_channel = verb == "channels"  # the person who runs a channel names the speaker; an agent's token can't
     assert not options & {"marks", "metadata", "step", "pair", *(() if is_channel else ("person",))}
 
 
 @pytest.mark.parametrize("layout", Layout)
-def test_a_foreign_file_gives_no_marks_but_its_own_ids(layout: Layout) -> None:
+def test_a_foreign_file_gives_only_the_marks_of_its_own_ids(layout: Layout) -> None:
     envelope = json.loads(encode(a_message()._replace(marks=Marks(person="lead", run="r", status="completed"))))
     data = dialogue(to="coder") if layout is Layout.DIALOGUE else mailbox(to="coder")
     data |= {"marks": FORGED["marks"], "metadata": FORGED, "covey": envelope}
@@ -218,12 +216,12 @@ def test_a_foreign_file_gives_no_marks_but_its_own_ids(layout: Layout) -> None:
     assert message.marks == Marks(foreign_id=read.id, foreign_task=read.task_id)
 
 
-async def test_a_channel_gives_the_person_and_nothing_else(world: World) -> None:
+async def test_a_channel_gives_only_the_mark_of_the_person(world: World) -> None:
     (bob,) = await world.join("bob")
     owner = Identity(AgentName("owner"))
     await world.services.channels.add(console(AgentName("ops")), owner)
     await world.services.channels.bind(AgentName("ops"), "c-1", parse_address("bob"), owner)
-    await world.services.channels.hear(Said(AgentName("ops"), "c-1", json.dumps(FORGED), person="ann"))
+    await world.services.channels.hear(PersonMessage(AgentName("ops"), "c-1", json.dumps(FORGED), person="ann"))
     (heard,) = await bob.inbox.peek()
     assert heard.message.marks == Marks(person="ann")
     assert heard.message.metadata == {}

@@ -1,9 +1,9 @@
-"""The ledger of one message: all that became of it, and nothing that became of others."""
+"""The ledger of one message: its complete history, without that of other messages."""
 
-from covey.core.ids import parse_message_id
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.event import Action
 from covey.core.ledger.ticket import TicketState
+from covey.core.names import parse_message_id
 from tests.scenarios.world import World, show
 
 
@@ -17,7 +17,7 @@ async def test_a_ledger_has_the_offers_and_the_evidence_that_name_the_message(wo
     await bob.give_back(returned.offer.id, "the call failed")
     showing = await show(bob, "turn-3")
     await bob.confirm(showing.offer.id, "witnessed", "of the question")
-    await bob.reply(asked.message_id, "yes")
+    await bob.reply(asked.message_id, "yes", close=False)
     await carol.dismiss(asked.message_id)
 
     ledger = await world.services.history.ledger(parse_message_id(asked.message_id))

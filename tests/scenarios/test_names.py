@@ -7,14 +7,14 @@ from tests.scenarios.world import World, read
 
 
 @pytest.mark.requirement("broadcast.names")
-async def test_sessions_without_a_name_get_one_letter_after_the_other(world: World) -> None:
+async def test_sessions_without_a_name_get_names_in_alphabetical_order(world: World) -> None:
     names = [(await world.process().join()).name for _ in range(28)]
     assert names[:3] == ["agentA", "agentB", "agentC"]
     assert names[24:] == ["agentY", "agentZ", "agentAA", "agentAB"]
 
 
 @pytest.mark.requirement("broadcast.names")
-async def test_a_name_that_somebody_has_is_left_out_and_none_is_given_twice(world: World) -> None:
+async def test_a_taken_name_is_skipped_and_none_is_given_twice(world: World) -> None:
     await world.join("agentB")
     first = await world.process().join()
     await first.leave()
@@ -95,7 +95,7 @@ async def test_a_number_names_its_message_while_it_waits_and_after_it_was_handle
 
 
 @pytest.mark.requirement("broadcast.numbers")
-async def test_a_message_that_never_arrived_or_gave_way_has_no_number(world: World) -> None:
+async def test_an_evicted_message_has_no_number(world: World) -> None:
     (alice,) = await world.join("alice")
     bob = await world.process().join("bob", inbox_limit=1, inbox_overflow="evict-oldest")
     await alice.send("bob", "evicted")

@@ -1,4 +1,4 @@
-"""Tasks by the two native tools, and what read_inbox says of them."""
+"""Tasks by the two native tools, and their listing in read_inbox."""
 
 import asyncio
 from pathlib import Path
@@ -8,19 +8,19 @@ import pytest
 import covey
 from covey.core.json import Json
 from covey.core.ledger.event import Action
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind
+from covey.core.ledger.offer import EvidenceGrade
 from covey.core.work.task import TaskState
 from covey.surfaces.python.member import Member
-from covey.toolkits.tool import Answer
+from covey.toolkits.tool import ToolAnswer
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, soon, waiting
 
 HOW = "[update_task(task=1, state=…): accepted or rejected first; then completed with the result, or failed]"
 
 
-async def do(member: Member, tool: str, **arguments: Json) -> Answer:
-    """Call a native tool that must do what it is asked, and confirm what it shows."""
+async def do(member: Member, tool: str, **arguments: Json) -> ToolAnswer:
+    """Call a native tool, which must succeed, and confirm the messages that it shows."""
     answer = await use(member, "native", tool, **arguments)
     assert not answer.is_error, answer
     if answer.offer is not None:
@@ -33,7 +33,7 @@ async def delegate(member: Member, to: str, text: str = "sort by mtime", **more:
     return fields(await do(member, "delegate_task", to=to, text=text, **more))["task"]
 
 
-async def update(member: Member, task: Json, state: str, text: str = "") -> Answer:
+async def update(member: Member, task: Json, state: str, text: str = "") -> ToolAnswer:
     return await do(member, "update_task", task=task, state=state, text=text)
 
 
@@ -41,7 +41,7 @@ async def inbox(member: Member) -> list[str]:
     return (await do(member, "read_inbox", wait=0)).text.splitlines()
 
 
-async def test_a_task_is_handed_over_taken_by_reading_and_its_result_read(world: World) -> None:
+async def test_a_task_is_delegated_claimed_by_reading_and_its_result_read(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     handed = await do(alice, "delegate_task", to="bob", text="sort by mtime", deadline_minutes=30)
     task = fields(handed)["task"]
@@ -53,21 +53,21 @@ async def test_a_task_is_handed_over_taken_by_reading_and_its_result_read(world:
     assert text == "  sort by mtime"
     assert await inbox(bob) == [
         "No new messages.",
-        "Your tasks; update_task says what becomes of them:",
+        "Your tasks; report on them with update_task:",
         f'- #1 pending, from alice, {due}: "sort by mtime"',
     ]
     assert (await update(bob, 1, "accepted")).text == "The task is accepted; alice is told."
-    assert (await inbox(alice))[-2:] == ["Others do for you:", f"- bob: task {task}, accepted: sort by mtime"]
+    assert (await inbox(alice))[-2:] == ["Tasks that you delegated:", f"- bob: task {task}, accepted: sort by mtime"]
     await update(bob, 1, "completed", "by mtime: a, b")
     told = await inbox(alice)
     at = "at 2026-01-01T00:00:00+00:00"
     assert f"#3 update from bob (session) {at}: task {task} of bob is completed" in told
     assert "  by mtime: a, b" in told
-    assert "Others do for you:" not in told
+    assert "Tasks that you delegated:" not in told
     assert await inbox(bob) == ["No new messages."]
 
 
-async def test_who_is_offline_finds_the_task_when_it_is_back(world: World) -> None:
+async def test_an_offline_agent_finds_the_task_when_it_is_back(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await bob.leave()
     handed = await do(alice, "delegate_task", to="bob", text="sort")
@@ -83,7 +83,7 @@ async def test_reading_waits_for_a_task_too(world: World) -> None:
     assert "sort by mtime" in (await soon(_done(reading))).text
 
 
-async def _done(task: "asyncio.Task[Answer]") -> Answer:
+async def _done(task: "asyncio.Task[ToolAnswer]") -> ToolAnswer:
     return await task
 
 
@@ -101,7 +101,7 @@ async def test_a_part_of_a_task_names_the_whole_and_its_result_comes_back(world:
     assert await world.services.audit.check() == []
 
 
-async def test_several_tasks_no_hops_and_circles_are_told(world: World) -> None:
+async def test_ambiguous_tasks_exhausted_hops_and_circles_are_refused_with_a_reason(world: World) -> None:
     a, b, _, d, e = await world.join("a", "b", "c", "d", "e")
     await delegate(a, "b", "one")
     await delegate(a, "b", "two")
@@ -132,11 +132,11 @@ async def test_several_tasks_no_hops_and_circles_are_told(world: World) -> None:
         ("update_task", {"task": 1, "state": "failed"}, "say why it is failed"),
         ("update_task", {"task": 1, "state": "rejected", "text": " "}, "say why it is rejected"),
         ("update_task", {"task": 9, "state": "accepted"}, "bob has no message with the number 9"),
-        ("update_task", {"task": 2, "state": "accepted"}, "it is no task; your tasks: "),
+        ("update_task", {"task": 2, "state": "accepted"}, "it is not a task; your tasks: "),
         ("dismiss_message", {"messages": [1]}, "update_task(task=1, state=rejected or failed)"),
     ],
 )
-async def test_a_wrong_call_is_told_and_changes_nothing(
+async def test_a_wrong_call_is_refused_with_a_reason_and_changes_nothing(
     world: World, tool: str, arguments: dict[str, Json], said: str
 ) -> None:
     alice, bob = await world.join("alice", "bob")
@@ -187,7 +187,7 @@ async def test_the_conversation_of_a_task_has_its_updates(world: World) -> None:
     assert f"update from bob (session) to alice at {at}, the task is working:\n  half of it" in thread
 
 
-async def test_what_was_delegated_is_taken_back(world: World) -> None:
+async def test_a_delegated_task_can_be_taken_back(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await delegate(alice, "bob")
     await inbox(bob)

@@ -1,4 +1,4 @@
-"""The native toolkit: tools with which a model finds, tells, asks, reads and puts away."""
+"""The native toolkit: tools with which a model lists agents, sends, asks, reads and dismisses."""
 
 import asyncio
 from pathlib import Path
@@ -10,21 +10,21 @@ import covey
 from covey.core.identity import Identity
 from covey.core.json import Json
 from covey.core.ledger.delivery import DeliveryState
-from covey.core.ledger.evidence import EvidenceGrade
+from covey.core.ledger.offer import EvidenceGrade
 from covey.core.ledger.ticket import TicketState
 from covey.core.names import AgentName
 from covey.surfaces.python.member import Member
 from covey.toolkits.arguments import LONGEST_WAIT
 from covey.toolkits.native import TOOLKIT
-from covey.toolkits.native.read_inbox import READ_INBOX
-from covey.toolkits.tool import Answer, Caller
+from covey.toolkits.native.inbox import READ_INBOX
+from covey.toolkits.tool import Caller, ToolAnswer
 from covey.toolkits.toolbox import call
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, soon, waiting
 
 
-async def do(member: Member, tool: str, **arguments: Json) -> Answer:
-    """Call a native tool that must do what it is asked."""
+async def do(member: Member, tool: str, **arguments: Json) -> ToolAnswer:
+    """Call a native tool, which must succeed."""
     answer = await use(member, "native", tool, **arguments)
     assert not answer.is_error, answer
     return answer
@@ -33,7 +33,7 @@ async def do(member: Member, tool: str, **arguments: Json) -> Answer:
 # ------------------------------------------------------------------------------------------------- list_agents
 
 
-async def test_a_model_learns_its_name_and_who_else_is_there(world: World) -> None:
+async def test_a_model_learns_its_name_and_the_other_agents(world: World) -> None:
     coder, gone = await world.join("coder", "gone")
     critic = await world.process().join("critic", card={"description": "reviews code", "capabilities": ["python"]})
     await critic.set_busy()
@@ -56,7 +56,7 @@ async def test_a_model_learns_its_name_and_who_else_is_there(world: World) -> No
     assert "now: writing tests" in (await do(critic, "list_agents")).text
 
 
-async def test_a_model_sees_who_is_paused(world: World) -> None:
+async def test_a_model_sees_the_paused_agents(world: World) -> None:
     coder, gone, _critic = await world.join("coder", "gone", "critic")
     await gone.leave()
     operator = await world.operator()
@@ -67,12 +67,12 @@ async def test_a_model_sees_who_is_paused(world: World) -> None:
     assert [entry["presence"] for entry in fields(answer)["agents"]] == ["paused", "paused"]
 
 
-async def test_who_is_alone_is_told_so(world: World) -> None:
+async def test_an_agent_without_others_is_told_so(world: World) -> None:
     (coder,) = await world.join("coder")
     assert (await do(coder, "list_agents")).text == "You are coder.\nNo other agent is here now."
 
 
-async def test_a_crowd_is_counted_and_not_listed(world: World) -> None:
+async def test_a_long_list_of_agents_is_cut_and_counted(world: World) -> None:
     process = world.process()
     coder = await process.join("coder")
     for n in range(60):
@@ -124,7 +124,7 @@ async def test_a_note_that_was_read_can_still_be_answered_by_its_number(world: W
     assert (reply.text, reply.message.in_reply_to) == ("which?", showing.items[0].message.id)
 
 
-async def test_files_go_along_as_they_are(tmp_path: Path) -> None:
+async def test_files_are_sent_as_snapshots(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("line one\n# HEADING")
     (tmp_path / "photo.bin").write_bytes(b"\xff\x00\xff")
     async with covey.open("memory:", roots=[str(tmp_path)]) as space:
@@ -139,7 +139,7 @@ async def test_files_go_along_as_they_are(tmp_path: Path) -> None:
             "File notes.txt, 18 bytes:",
             "  > line one",
             "  > # HEADING",
-            "File photo.bin: 3 bytes that are no text.",
+            "File photo.bin: 3 bytes, not text.",
         ]
 
 
@@ -151,8 +151,8 @@ async def test_files_go_along_as_they_are(tmp_path: Path) -> None:
         ({"message": "hi"}, "to is missing: name an agent, or give reply_to to answer a message"),
         ({"message": "hi", "to": ""}, "to is missing"),
         ({"message": "hi", "to": "coder"}, "that is you; name another agent"),
-        ({"message": "hi", "to": "crtic"}, "no agent crtic is known here; did you mean critic? Known are: critic."),
-        ({"message": "hi", "to": "critic, nobody"}, "no agent nobody is known here. Known are: critic."),
+        ({"message": "hi", "to": "crtic"}, "no agent crtic is known here; did you mean critic? Known agents: critic."),
+        ({"message": "hi", "to": "critic, nobody"}, "no agent nobody is known here. Known agents: critic."),
         ({"message": "hi", "to": ["critic"]}, "to ['critic'] is not valid: use a text"),
         ({"message": {"text": "hi"}, "to": "critic"}, "use a text (all that they need to know)"),
         ({"message": "hi", "reply_to": 9}, "coder has no message with the number 9"),
@@ -163,7 +163,9 @@ async def test_files_go_along_as_they_are(tmp_path: Path) -> None:
         ({"message": "hi", "recipient": "critic"}, "send_message takes message, to, reply_to, files"),
     ],
 )
-async def test_a_wrong_message_is_told_and_not_sent(world: World, wrong: dict[str, Json], told: str) -> None:
+async def test_a_wrong_message_is_refused_with_a_reason_and_not_sent(
+    world: World, wrong: dict[str, Json], told: str
+) -> None:
     coder, critic = await world.join("coder", "critic")
     before = await world.position()
     assert told in await refusal(coder, "native", "send_message", **wrong)
@@ -179,16 +181,16 @@ async def test_an_answer_can_not_be_sent_elsewhere(world: World) -> None:
     await do(coder, "send_message", reply_to=1, to="critic", message="hi")
 
 
-async def test_what_models_fill_in_without_need_is_left_out(world: World) -> None:
+async def test_empty_optional_arguments_are_ignored(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     await do(coder, "send_message", to="critic", message="hi", reply_to="", files=[])
     await do(coder, "send_message", to="critic", message="ho", reply_to=None, files=[""])
     assert await waiting(critic) == ["hi", "ho"]
 
 
-async def test_everyone_where_nobody_is_and_who_takes_no_mail_are_told(world: World) -> None:
+async def test_a_broadcast_without_recipients_and_a_refusing_recipient_are_errors(world: World) -> None:
     (coder,) = await world.join("coder")
-    assert "Nobody else is here now" in await refusal(coder, "native", "send_message", to="*", message="hi")
+    assert "No other agent is here now" in await refusal(coder, "native", "send_message", to="*", message="hi")
     await world.process().join("closed", card={"allow_from": []})
     told = await refusal(coder, "native", "send_message", to="closed", message="hi")
     assert told == "closed did not get it: closed takes no mail from coder (allow_from) (not-allowed)."
@@ -212,7 +214,7 @@ async def test_an_answer_in_time_is_the_result(world: World) -> None:
     assert not await waiting(coder), "the answer was returned, and does not come again"
 
 
-async def test_a_wait_that_runs_out_gives_a_ticket_to_wait_on_by(world: World) -> None:
+async def test_a_wait_that_times_out_gives_a_ticket_to_resume_it(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     asked = await do(coder, "ask_agent", to="critic", question="merge it?", wait=0)
     ticket = fields(asked)["ticket"]
@@ -221,7 +223,7 @@ async def test_a_wait_that_runs_out_gives_a_ticket_to_wait_on_by(world: World) -
         f'ask_agent(ticket="{ticket}").'
     )
     await do(critic, "read_inbox", message=1)
-    await do(critic, "read_inbox", message=1)  # naming it again shows that the first result was read
+    await do(critic, "read_inbox", message=1)  # the second call is evidence that the first result was read
     assert "critic has read it" in (await do(coder, "ask_agent", ticket=ticket, wait=0)).text
     await do(critic, "send_message", reply_to=1, message="yes")
     assert (await soon(do(coder, "ask_agent", ticket=f" {ticket} "))).text == "critic (session) answered:\n  yes"
@@ -250,7 +252,7 @@ async def test_a_question_back_moves_the_debt(world: World) -> None:
     assert await waiting(critic) == ["fix what?"]
 
 
-async def test_a_question_that_will_not_be_answered_is_told(world: World) -> None:
+async def test_a_question_that_cannot_be_answered_is_an_error(world: World) -> None:
     (coder,) = await world.join("coder")
     await world.process().join("closed", card={"allow_from": []})
     told = await refusal(coder, "native", "ask_agent", to="closed", question="well?")
@@ -263,7 +265,7 @@ async def test_a_question_that_will_not_be_answered_is_told(world: World) -> Non
         ({}, "question is missing: say what you want to know, or give the ticket"),
         ({"to": "critic"}, "question is missing"),
         ({"question": "well?"}, "to is missing: name the agent to ask"),
-        ({"question": "well?", "to": "*"}, "no agent * is known here. Known are: critic."),
+        ({"question": "well?", "to": "*"}, "no agent * is known here. Known agents: critic."),
         ({"question": "well?", "to": "coder"}, "that is you"),
         ({"question": "well?", "to": "critic", "wait": "soon"}, "wait 'soon' is not valid: use a number"),
         ({"ticket": "abc"}, "copy it exactly as ask_agent gave it to you"),
@@ -271,13 +273,15 @@ async def test_a_question_that_will_not_be_answered_is_told(world: World) -> Non
         ({"ticket": "abc", "question": "well?"}, "give the ticket alone"),
     ],
 )
-async def test_a_wrong_question_is_told_and_not_asked(world: World, wrong: dict[str, Json], told: str) -> None:
+async def test_a_wrong_question_is_refused_with_a_reason_and_not_asked(
+    world: World, wrong: dict[str, Json], told: str
+) -> None:
     coder, critic = await world.join("coder", "critic")
     assert told in await refusal(coder, "native", "ask_agent", **wrong)
     assert not await waiting(critic)
 
 
-async def test_only_the_asker_waits_by_its_ticket(world: World) -> None:
+async def test_only_the_asker_can_resume_by_its_ticket(world: World) -> None:
     coder, _critic, tester = await world.join("coder", "critic", "tester")
     ticket = fields(await do(coder, "ask_agent", to="critic", question="well?", wait=0))["ticket"]
     assert "only coder or the operator can" in await refusal(tester, "native", "ask_agent", ticket=ticket)
@@ -314,7 +318,7 @@ async def test_new_messages_are_shown_once_and_then_listed(world: World) -> None
     ]
 
 
-async def test_what_an_answer_showed_is_confirmed_by_its_offer(world: World) -> None:
+async def test_the_messages_of_an_answer_are_confirmed_by_its_offer(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     receipt = await critic.send("coder", "the tests pass")
     offer = (await do(coder, "read_inbox")).offer
@@ -325,7 +329,7 @@ async def test_what_an_answer_showed_is_confirmed_by_its_offer(world: World) -> 
     assert (await do(coder, "read_inbox")).text == "No new messages."
 
 
-async def test_what_was_never_confirmed_is_new_again_after_its_lease(world: World) -> None:
+async def test_messages_that_were_never_confirmed_are_new_again_after_the_lease(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     await critic.send("coder", "the tests pass")
     await do(coder, "read_inbox")
@@ -373,7 +377,7 @@ async def test_a_long_message_is_cut_and_read_whole_by_its_number(world: World) 
     assert "word " * 9_999 in (await do(coder, "read_inbox", message=1)).text
 
 
-async def test_reading_waits_for_a_message_where_there_is_none(world: World) -> None:
+async def test_reading_an_empty_inbox_waits_for_a_message(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     async with asyncio.TaskGroup() as group:
         read = group.create_task(soon(do(coder, "read_inbox", wait=25)))
@@ -382,16 +386,16 @@ async def test_reading_waits_for_a_message_where_there_is_none(world: World) -> 
     assert (await soon(do(coder, "read_inbox", wait=0))).text.startswith("No new messages.")
 
 
-async def test_what_the_caller_waits_for_is_listed_with_its_ticket(world: World) -> None:
+async def test_awaited_answers_are_listed_with_their_tickets(world: World) -> None:
     coder, _critic = await world.join("coder", "critic")
     ticket = fields(await do(coder, "ask_agent", to="critic", question="well?", wait=0))["ticket"]
     assert (await do(coder, "read_inbox")).text.splitlines()[1:] == [
-        "You wait for an answer of:",
+        "You wait for an answer from:",
         f'- critic: ask_agent(ticket="{ticket}")',
     ]
 
 
-async def test_what_waits_in_another_session_is_not_listed_twice(world: World) -> None:
+async def test_messages_of_another_session_are_not_listed(world: World) -> None:
     coder, sibling, critic = await world.join("coder", "coder", "critic")
     await critic.send(sibling.session.id, "only for the other one")
     assert (await do(coder, "read_inbox")).text == "No new messages."
@@ -410,7 +414,7 @@ async def test_a_caller_without_a_session_sees_a_list_and_reads_by_number(world:
 # --------------------------------------------------------------------------------------------- dismiss_message
 
 
-async def test_what_needs_no_answer_is_put_away(world: World) -> None:
+async def test_messages_that_need_no_answer_can_be_dismissed(world: World) -> None:
     coder, critic = await world.join("coder", "critic")
     told = await critic.send("coder", "the tests pass")
     asked = await critic.send("coder", "merge it?", kind="request")
@@ -434,14 +438,14 @@ async def test_what_needs_no_answer_is_put_away(world: World) -> None:
 
 
 @pytest.mark.parametrize("written", [1, "1", "#1", [1], ["1"], "[1]", "1, 2", [1.0]])
-async def test_however_the_numbers_are_written(world: World, written: Json) -> None:
+async def test_message_numbers_are_accepted_in_several_notations(world: World, written: Json) -> None:
     coder, critic = await world.join("coder", "critic")
     await critic.send("coder", "one")
     await do(coder, "dismiss_message", messages=written)
     assert not await waiting(coder)
 
 
-async def test_only_the_recipient_puts_a_message_away(world: World) -> None:
+async def test_only_the_recipient_can_dismiss_a_message(world: World) -> None:
     coder, critic, tester = await world.join("coder", "critic", "tester")
     receipt = await critic.send("coder", "for coder")
     told = await refusal(tester, "native", "dismiss_message", messages=[receipt.message_id])
@@ -449,5 +453,5 @@ async def test_only_the_recipient_puts_a_message_away(world: World) -> None:
     assert await waiting(coder) == ["for coder"]
 
 
-def test_it_has_few_tools() -> None:
+def test_the_native_toolkit_has_few_tools() -> None:
     assert len(TOOLKIT.tools) <= 8

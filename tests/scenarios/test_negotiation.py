@@ -1,4 +1,5 @@
-"""Negotiation: two sessions go back and forth in one thread, up to a limit, and the result is announced to people."""
+"""Negotiation: two sessions exchange messages in one thread, up to a limit of rounds, and the result is announced to
+people."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,9 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from covey.core.address import parse_address
-from covey.core.channels.binding import OWN
 from covey.core.channels.channel import console
+from covey.core.channels.post import OWN
 from covey.core.errors import (
     Invalid,
     LabelAmbiguous,
@@ -17,14 +17,13 @@ from covey.core.errors import (
     RoundsExhausted,
     SessionUnknown,
 )
-from covey.core.identity import Identity
-from covey.core.ids import parse_message_id
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.message import Kind, Message
-from covey.core.names import AgentName
-from covey.core.work.negotiation import ANNOUNCE_SKIP, REPLY_SKIP, Ending
-from covey.services.channels.channels import Said
-from covey.services.dialogue.exchange import Exchange, ExchangeState
+from covey.core.names import AgentName, parse_message_id
+from covey.core.work.negotiation import ANNOUNCE_SKIP, REPLY_SKIP, NegotiationEnding
+from covey.services.channels.channels import PersonMessage
+from covey.services.dialogue.negotiation import ExchangeState, SessionExchange
 from covey.surfaces.python.member import Member
 from tests.scenarios.children import until
 from tests.scenarios.world import LIMIT_S, World, ask_back, read, soon, waiting
@@ -35,7 +34,7 @@ OWNER = Identity(AgentName("owner"))
 
 
 class Pair(NamedTuple):
-    """Who asks, and who is asked."""
+    """The asker and the other side."""
 
     a: Member
     b: Member
@@ -53,7 +52,7 @@ async def with_channel(world: World, bound_to: str | None = None, conversation: 
 
 
 async def posted(world: World) -> Sequence[tuple[str, str, str]]:
-    """Carry what is due to people; return where it went, who says it and what."""
+    """Carry all due posts. Return the conversation, the sender and the text of each."""
     got: list[tuple[str, str, str]] = []
     while taken := (await world.services.posts.take(FEISHU, 10)).taken:
         for one in taken:
@@ -62,8 +61,8 @@ async def posted(world: World) -> Sequence[tuple[str, str, str]]:
     return got
 
 
-async def exchanged(me: Member, other: Member, text: str, reply: str) -> Exchange:
-    """Say something, let the other's model read it and reply with its own tool, and return what came of it."""
+async def exchanged(me: Member, other: Member, text: str, reply: str) -> SessionExchange:
+    """Say something, let the other's model read it and reply with its own tool, and return the exchange."""
     saying = asyncio.create_task(me.say(str(other.session.key), text, timeout=LIMIT_S))
     delivery = await soon(other.inbox.next(timeout=LIMIT_S))
     assert delivery is not None
@@ -72,20 +71,20 @@ async def exchanged(me: Member, other: Member, text: str, reply: str) -> Exchang
     return await came(saying)
 
 
-async def came(saying: "asyncio.Task[Exchange]") -> Exchange:
-    """Return what comes of saying something, in good time."""
+async def came(saying: "asyncio.Task[SessionExchange]") -> SessionExchange:
+    """Return the result of `say`, within the time limit."""
     async with asyncio.timeout(LIMIT_S):
         return await saying
 
 
-async def give_up(asking: "asyncio.Task[Exchange]") -> None:
-    """Let who asked wait no longer."""
+async def give_up(asking: "asyncio.Task[SessionExchange]") -> None:
+    """Cancel the wait of the asker."""
     asking.cancel()
     await asyncio.wait([asking])
 
 
 async def arrived(world: World, member: Member, text: str) -> None:
-    """Wait until something waits for a member."""
+    """Wait until a text is pending for a member."""
 
     async def claim() -> bool:
         return text in await waiting(member)
@@ -93,13 +92,13 @@ async def arrived(world: World, member: Member, text: str) -> None:
     await until(world, claim)
 
 
-async def thread_of(world: World, exchange: Exchange) -> Sequence[Message]:
+async def thread_of(world: World, exchange: SessionExchange) -> Sequence[Message]:
     assert exchange.message_id is not None
     return await world.services.dialogue.thread(exchange.message_id)
 
 
 @pytest.mark.requirement("sessions.send.wait")
-async def test_without_a_wait_it_is_delivered_and_no_reply_is_needed(world: World) -> None:
+async def test_without_a_wait_the_message_is_delivered_and_no_reply_is_owed(world: World) -> None:
     a, b = await pair(world)
     said = await a.say(str(b.session.key), "The build is green.", timeout=0)
     assert (said.state, said.reply, said.ticket, said.round) == (ExchangeState.DELIVERED, None, None, None)
@@ -128,7 +127,7 @@ async def test_a_session_is_reached_by_its_key_its_label_or_its_agents_main_key(
 
 
 @pytest.mark.requirement("sessions.send.target")
-async def test_a_name_that_means_nobody_or_several_is_told(world: World) -> None:
+async def test_an_unknown_or_ambiguous_name_is_refused_with_a_reason(world: World) -> None:
     a = await world.process().join("lead")
     with pytest.raises(SessionUnknown, match="no live session security"):
         await a.say("security", "hello", timeout=0)
@@ -138,7 +137,7 @@ async def test_a_name_that_means_nobody_or_several_is_told(world: World) -> None
     assert ambiguous.value.details["keys"] == [str(b.session.key), str(c.session.key)]
     with pytest.raises(RecipientUnknown, match="worker"):
         await a.say("agent:wroker:main", "hello", timeout=0)
-    with pytest.raises(Invalid, match="that is your own"):
+    with pytest.raises(Invalid, match="this is your own session"):
         await a.say(str(a.session.key), "hello", timeout=0)
     await b.leave()
     with pytest.raises(SessionUnknown):
@@ -149,14 +148,14 @@ async def test_a_name_that_means_nobody_or_several_is_told(world: World) -> None
 
 
 @pytest.mark.requirement("sessions.rounds")
-async def test_the_negotiation_as_the_document_draws_it_is_one_thread_with_numbered_rounds(world: World) -> None:
+async def test_the_documented_negotiation_is_one_thread_with_numbered_rounds(world: World) -> None:
     a, b = await pair(world)
     await with_channel(world, bound_to="formatter")
     await exchanged(a, b, "Format this code", "Which style do you prefer?")
     last = await exchanged(a, b, "Use Prettier", "Done")
     assert (last.round, last.ending) == (2, None)
     ended = await a.say(str(b.session.key), REPLY_SKIP)
-    assert (ended.state, ended.ending) == (ExchangeState.ENDED, Ending.SKIPPED)
+    assert (ended.state, ended.ending) == (ExchangeState.ENDED, NegotiationEnding.SKIPPED)
     (asked,) = await waiting(b)  # the announce step; the bare token is not shown beside it
     assert "What should people be told" in asked
     assert ANNOUNCE_SKIP in asked
@@ -177,13 +176,13 @@ async def test_the_negotiation_as_the_document_draws_it_is_one_thread_with_numbe
 
 
 @pytest.mark.requirement("sessions.rounds")
-async def test_five_rounds_and_no_more(world: World) -> None:
+async def test_a_sixth_round_is_refused(world: World) -> None:
     a, b = await pair(world)
     await with_channel(world, bound_to="formatter")
     for count in range(1, 6):
         said = await exchanged(a, b, f"question {count} of mine", f"answer {count} to it")
         assert (said.round, said.limit) == (count, 5)
-        assert said.ending is (Ending.LIMIT if count == 5 else None)
+        assert said.ending is (NegotiationEnding.LIMIT if count == 5 else None)
     with pytest.raises(RoundsExhausted) as refused:
         await a.say(str(b.session.key), "one more thing")
     assert refused.value.details == {
@@ -192,8 +191,9 @@ async def test_five_rounds_and_no_more(world: World) -> None:
         "seconds": 60.0,
         "raise_with": "covey storms limits --rounds N",
     }
-    await b.say(str(a.session.key), "The five answers stand.", timeout=0)  # what to announce was asked at once
-    with pytest.raises(RoundsExhausted):  # nor does the other side begin anew
+    # the question for an announcement was asked at once
+    await b.say(str(a.session.key), "The five answers stand.", timeout=0)
+    with pytest.raises(RoundsExhausted):  # the other side can't start over either
         await b.say(str(a.session.key), "and another thing")
     assert await posted(world) == [(USER, "formatter", "The five answers stand.")]
     assert (await a.say(str(b.session.key), "I take the third.", timeout=0)).state is ExchangeState.DELIVERED
@@ -204,7 +204,7 @@ async def test_five_rounds_and_no_more(world: World) -> None:
 
 
 @pytest.mark.requirement("sessions.rounds")
-async def test_the_operator_sets_how_many_rounds_there_are(world: World) -> None:
+async def test_the_operator_sets_the_number_of_rounds(world: World) -> None:
     a, b = await pair(world)
     with pytest.raises(OperatorOnly):
         await world.services.negotiations.set_rounds(2, a.identity)
@@ -215,17 +215,17 @@ async def test_the_operator_sets_how_many_rounds_there_are(world: World) -> None
     await world.services.negotiations.set_rounds(2, operator)
     assert await world.services.negotiations.rounds() == 2
     assert (await exchanged(a, b, "first question", "first answer")).ending is None
-    assert (await exchanged(a, b, "second question", "second answer")).ending is Ending.LIMIT
+    assert (await exchanged(a, b, "second question", "second answer")).ending is NegotiationEnding.LIMIT
     with pytest.raises(RoundsExhausted):
         await a.say(str(b.session.key), "third question")
 
 
 @pytest.mark.requirement("sessions.rounds")
-async def test_reply_skip_of_who_was_asked_ends_it_too(world: World) -> None:
+async def test_reply_skip_of_the_other_side_ends_the_negotiation_too(world: World) -> None:
     a, b = await pair(world)
     await with_channel(world, bound_to="formatter")
     said = await exchanged(a, b, "Format this code", f"  {REPLY_SKIP}\n")
-    assert (said.state, said.ending) == (ExchangeState.ENDED, Ending.SKIPPED)
+    assert (said.state, said.ending) == (ExchangeState.ENDED, NegotiationEnding.SKIPPED)
     (asked,) = await waiting(b)
     assert "What should people be told" in asked
     await b.say(str(a.session.key), ANNOUNCE_SKIP, timeout=0)
@@ -234,7 +234,7 @@ async def test_reply_skip_of_who_was_asked_ends_it_too(world: World) -> None:
     assert (again.round, again.ending) == (1, None)
 
 
-async def test_who_asked_may_be_gone_when_the_result_is_announced(world: World) -> None:
+async def test_the_asker_may_be_dead_when_the_result_is_announced(world: World) -> None:
     a, b = await pair(world)
     await with_channel(world, bound_to="formatter")
     await exchanged(a, b, "Format this code", "Done")
@@ -242,11 +242,11 @@ async def test_who_asked_may_be_gone_when_the_result_is_announced(world: World) 
     world.kill(a)
     delivery = await soon(b.inbox.next(timeout=LIMIT_S))
     assert delivery is not None
-    await b.reply(delivery.message.id, "It is formatted.")  # any tool that answers does
+    await b.reply(delivery.message.id, "It is formatted.")  # any tool that answers can be used
     assert await posted(world) == [(USER, "formatter", "It is formatted.")]
 
 
-async def test_without_people_to_tell_nobody_is_asked_what_to_announce(world: World) -> None:
+async def test_without_a_bound_conversation_no_announcement_is_asked_for(world: World) -> None:
     a, b = await pair(world)
     await exchanged(a, b, "Format this code", "Done")
     assert (await a.say(str(b.session.key), REPLY_SKIP)).state is ExchangeState.ENDED
@@ -255,20 +255,20 @@ async def test_without_people_to_tell_nobody_is_asked_what_to_announce(world: Wo
     assert (nothing.state, nothing.message_id) == (ExchangeState.ENDED, None)
 
 
-async def test_people_who_share_an_agent_are_not_told_of_each_other(world: World) -> None:
+async def test_with_several_bound_conversations_no_announcement_is_asked_for(world: World) -> None:
     a, b = await pair(world)
     await with_channel(world, bound_to="formatter")
     await world.services.channels.bind(FEISHU, "user_456", parse_address("formatter"), OWNER)
     await exchanged(a, b, "Format this code", "Done")
     await a.say(str(b.session.key), REPLY_SKIP)
-    assert await waiting(b) == [REPLY_SKIP]  # nobody knows whom it is for
+    assert await waiting(b) == [REPLY_SKIP]  # the right conversation is unknown
 
 
 @pytest.mark.requirement("sessions.rounds")
-async def test_the_result_goes_to_the_person_whose_words_made_the_asker_speak(world: World) -> None:
+async def test_the_result_goes_to_the_person_whose_message_led_to_the_negotiation(world: World) -> None:
     a, b = await pair(world)
     await with_channel(world, bound_to="writer", conversation=OWN)
-    await world.services.channels.hear(Said(FEISHU, "user_789", "Please have it formatted."))
+    await world.services.channels.hear(PersonMessage(FEISHU, "user_789", "Please have it formatted."))
     async with a.turn() as turn:
         turn.text()
         turn.responded("r")
@@ -297,10 +297,10 @@ async def test_a_wait_that_runs_out_has_a_ticket_and_the_late_reply_arrives_once
     await read(a)
     assert (await a.resume(said.ticket, timeout=0)).text == "Done, sorry."
     assert await waiting(a) == []
-    assert (await exchanged(a, b, "And now lint it", "Linted")).round == 2  # the negotiation goes on
+    assert (await exchanged(a, b, "And now lint it", "Linted")).round == 2  # the negotiation continues
 
 
-async def test_who_waits_on_gets_the_late_reply_as_the_reply(world: World) -> None:
+async def test_a_resumed_wait_returns_the_late_reply(world: World) -> None:
     a, b = await pair(world)
     negotiations = world.services.negotiations
     nothing = await negotiations.wait(b.session, a.identity, LIMIT_S)
@@ -319,7 +319,7 @@ async def test_who_waits_on_gets_the_late_reply_as_the_reply(world: World) -> No
     assert await waiting(a) == []
 
 
-async def test_an_answer_with_a_subject_of_its_own_is_one_all_the_same(world: World) -> None:
+async def test_an_answer_with_its_own_subject_still_counts_as_the_answer(world: World) -> None:
     a, b = await pair(world)
     assert (await exchanged(a, b, "Format this code", "Formatted")).round == 1
     asking = asyncio.create_task(a.say(str(b.session.key), "And now lint it", timeout=LIMIT_S))
@@ -332,7 +332,7 @@ async def test_an_answer_with_a_subject_of_its_own_is_one_all_the_same(world: Wo
     assert len(await thread_of(world, after)) == 6
 
 
-async def test_a_question_back_is_a_reply_and_its_answer_lets_the_other_go_on(world: World) -> None:
+async def test_a_question_back_is_a_reply_and_its_answer_lets_the_other_side_go_on(world: World) -> None:
     a, b = await pair(world)
     asking = asyncio.create_task(a.say(str(b.session.key), "Format this code", timeout=LIMIT_S))
     first = await soon(b.inbox.next(timeout=LIMIT_S))
@@ -350,7 +350,7 @@ async def test_a_question_back_is_a_reply_and_its_answer_lets_the_other_go_on(wo
     assert (done.reply.text, done.is_question) == ("Done", False)
 
 
-async def test_who_ends_it_before_the_reply_is_owed_none_any_more(world: World) -> None:
+async def test_ending_the_negotiation_before_the_reply_cancels_the_debt(world: World) -> None:
     a, b = await pair(world)
     asking = asyncio.create_task(a.say(str(b.session.key), "Format this code", timeout=LIMIT_S))
     await world.is_owed(a)
@@ -379,12 +379,12 @@ async def test_an_agents_token_is_enough_to_negotiate_and_to_announce(world: Wor
     )
     assert await soon(b.inbox.next(timeout=LIMIT_S)) is not None
     await b.say(str(a.session.key), REPLY_SKIP, timeout=0)
-    assert (await came(asking)).ending is Ending.SKIPPED
+    assert (await came(asking)).ending is NegotiationEnding.SKIPPED
     await b.say(str(a.session.key), "Formatted.", timeout=0)
     assert await posted(world) == [(USER, "formatter", "Formatted.")]
 
 
-async def test_a_refused_message_is_told_with_its_reason(world: World) -> None:
+async def test_a_refused_message_is_returned_with_its_reason(world: World) -> None:
     a = await world.process().join("writer")
     b = await world.process().join("formatter", card={"allow_from": ["boss"]})
     for timeout in (0, LIMIT_S):

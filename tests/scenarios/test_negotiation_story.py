@@ -1,5 +1,5 @@
-"""The negotiation as the document draws it, with real processes: two models that know no more than their tools, and a
-person who sees the result."""
+"""The documented negotiation with real processes: two models that know only their tools, and a person who sees the
+result."""
 
 import re
 from pathlib import Path
@@ -8,15 +8,14 @@ from typing import Final
 import pytest
 
 import covey
-from covey.core.address import parse_address
-from covey.core.channels.binding import OWN
 from covey.core.channels.channel import console
+from covey.core.channels.post import OWN
 from covey.core.directory.card import Card
+from covey.core.identity import parse_address
 from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
 from covey.ports.ledger import MessageFilter
-from covey.testing.models import Kind as EntryKind
-from covey.testing.models import Line, ModelRequest, ScriptedModel, ToolCall
+from covey.testing.models import EntryKind, Line, ModelRequest, ScriptedModel, ToolCall
 from tests.scenarios.playing import Start, go, told
 from tests.surfaces.commands import Folder
 
@@ -32,7 +31,7 @@ def url(tmp_path: Path) -> str:
 
 
 def results(request: ModelRequest) -> list[str]:
-    """Return the results of tools that a model has seen."""
+    """Return the tool results that a model has seen."""
     return [entry.text for entry in request.entries if entry.kind is EntryKind.RESULT]
 
 
@@ -48,7 +47,7 @@ def say(message: str) -> ToolCall:
 
 
 def writer(request: ModelRequest) -> Line:
-    """Agent A: ask, answer the question back, and end it."""
+    """Agent A: ask, answer the question back, and end the negotiation."""
     seen = results(request)
     if not seen:
         return say("Format this code")
@@ -58,7 +57,7 @@ def writer(request: ModelRequest) -> Line:
 
 
 def formatter(request: ModelRequest) -> Line:
-    """Agent B: reply to whatever was shown last, by its number."""
+    """Agent B: reply to the message that was shown last, by its number."""
     shown, done = letters(request), len(results(request))
     if len(shown) == done:
         return "waiting"

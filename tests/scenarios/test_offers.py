@@ -49,7 +49,7 @@ async def test_a_lease_that_ends_returns_the_delivery_to_the_queue(world: World)
     world.pass_time(minutes=9.9)
     assert await bob.offer("turn-2") is None
     world.pass_time(minutes=0.1)
-    assert [d.state for d in await bob.inbox.peek()] == [QUEUED]  # a reader sees it before anyone wrote it down
+    assert [d.state for d in await bob.inbox.peek()] == [QUEUED]  # a reader sees it before a process has recorded it
     assert texts(await bob.offer("turn-2")) == ["hi"]
     moves = [event for event in await world.events(Action.DELIVERY_MOVED) if event.message_id == receipt.message_id]
     assert [(e.details["move"], e.details["reason"], e.actor.agent) for e in moves] == [
@@ -67,7 +67,7 @@ async def test_an_offer_whose_lease_ended_is_over(world: World) -> None:
     assert offer.ended_at is not None
 
 
-async def test_upkeep_returns_what_nobody_looks_at(world: World) -> None:
+async def test_upkeep_returns_lapsed_offers_that_no_session_reads(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "hi")
     await show(bob)
@@ -90,7 +90,7 @@ async def test_heartbeats_renew_a_live_offer(world: World) -> None:
     assert (await world.delivery(receipt.message_id)).state is QUEUED
 
 
-async def test_a_heartbeat_renews_a_lease_for_as_long_as_it_was_made(world: World) -> None:
+async def test_a_heartbeat_renews_a_lease_for_its_original_duration(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", "hi")
     showing = await bob.offer("turn", lease=timedelta(minutes=1))
@@ -101,7 +101,7 @@ async def test_a_heartbeat_renews_a_lease_for_as_long_as_it_was_made(world: Worl
         assert (await world.offer(showing.offer.id)).lease_until == world.clock.now() + timedelta(minutes=1)
 
 
-async def test_a_heartbeat_ends_offers_that_hold_nothing_and_evidence_for_them_still_counts(world: World) -> None:
+async def test_a_heartbeat_ends_empty_offers_and_evidence_for_them_still_counts(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "I began")
     first = await show(bob, "turn-1", "until_handled")
@@ -124,7 +124,7 @@ async def test_a_heartbeat_does_not_revive_an_offer_whose_lease_has_ended(world:
     await alice.withdraw(receipt.message_id)
 
 
-async def test_the_session_s_end_returns_its_offers(world: World) -> None:
+async def test_the_end_of_a_session_returns_its_offers(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "hi")
     showing = await show(bob)
@@ -166,7 +166,7 @@ async def test_evidence_for_an_offer_that_was_given_back_still_counts(world: Wor
     assert (await world.delivery(receipt.message_id)).state is HANDLED
 
 
-async def test_evidence_for_an_offer_of_a_dead_session_counts_for_what_asks_nothing(world: World) -> None:
+async def test_evidence_for_an_offer_of_a_dead_session_settles_only_messages_that_ask_nothing(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     notify = await alice.send("bob", "it is done")
     request = await alice.send("bob", "shall I?", kind="request")
@@ -175,8 +175,8 @@ async def test_evidence_for_an_offer_of_a_dead_session_counts_for_what_asks_noth
     (heir,) = await world.join("bob")
     await heir.confirm(past.offer.id, "witnessed", "found in the dead client's transcript")
     assert (await world.delivery(notify.message_id)).state is HANDLED
-    assert (await world.delivery(request.message_id)).state is QUEUED  # the context that held it is gone
-    assert await request.until("in_context", timeout=0)  # and yet a model had it in context
+    assert (await world.delivery(request.message_id)).state is QUEUED  # the context that held the request is gone
+    assert await request.until("in_context", timeout=0)  # yet a model had the request in context
     assert await waiting(heir) == ["shall I?"]
 
 
@@ -200,7 +200,7 @@ async def test_a_session_that_has_ended_makes_no_offers(world: World) -> None:
     assert getattr(caught.value, "code", None) == "session-ended"
 
 
-async def test_what_arrives_behind_an_offer_is_found_by_the_iterator(world: World) -> None:
+async def test_the_iterator_finds_messages_that_arrive_behind_an_offer(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", "offered")
     await alice.send("bob", "in context", kind="request")

@@ -1,13 +1,13 @@
-"""Parking: mail for an agent that has no live session."""
+"""Parking: mail for an agent without a live session."""
 
 from datetime import timedelta
 
 import pytest
 
 from covey.core.errors import SessionUnknown
-from covey.core.ids import InboxId
-from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState
+from covey.core.ledger.delivery import WAITING, DeliveryRecord, DeliveryState
 from covey.core.ledger.event import Action
+from covey.core.names import InboxId
 from covey.ports.store import Transaction
 from tests.scenarios.world import World, read, show, waiting
 
@@ -15,8 +15,8 @@ QUEUED, HANDLED = DeliveryState.QUEUED, DeliveryState.HANDLED
 EARLY = "11111111-0000-4000-8000-000000000000"
 
 
-async def in_inbox(world: World, inbox: InboxId) -> list[Delivery]:
-    async def operation(tx: Transaction) -> list[Delivery]:
+async def in_inbox(world: World, inbox: InboxId) -> list[DeliveryRecord]:
+    async def operation(tx: Transaction) -> list[DeliveryRecord]:
         return list(await tx.inboxes.waiting(inbox, WAITING))
 
     return await world.observer.store.read(operation)
@@ -42,7 +42,7 @@ async def test_more_than_a_page_of_parked_mail_is_adopted_whole_and_in_order(wor
         await alice.send("bob", str(n))
     (heir,) = await world.join("bob")
     found = [int(d.text) for d in await heir.inbox.peek()]
-    assert found == list(range(1_000))  # a look is bounded
+    assert found == list(range(1_000))  # a peek is bounded
     count = 0
     while (delivery := await heir.inbox.next(timeout=0)) is not None:
         assert delivery.text == str(count)
@@ -73,7 +73,7 @@ async def test_an_agent_that_never_had_a_session_is_offline_and_reachable(world:
 
 @pytest.mark.requirement("ledger.parking", "peers.receive.forget")
 @pytest.mark.parametrize("end", ["leave", "kill"])
-async def test_what_a_session_leaves_unhandled_is_parked_for_the_next(world: World, end: str) -> None:
+async def test_unhandled_mail_of_an_ended_session_is_parked_for_the_next(world: World, end: str) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", "in context", kind="request")
     await read(bob)
@@ -92,7 +92,7 @@ async def test_what_a_session_leaves_unhandled_is_parked_for_the_next(world: Wor
 
 
 @pytest.mark.requirement("ledger.parking")
-async def test_what_was_handled_is_not_parked(world: World) -> None:
+async def test_handled_mail_is_not_parked(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "it is done")
     await read(bob)
@@ -103,19 +103,19 @@ async def test_what_was_handled_is_not_parked(world: World) -> None:
 
 
 @pytest.mark.requirement("ledger.parking")
-async def test_where_a_sibling_holds_a_copy_the_one_left_behind_is_settled(world: World) -> None:
+async def test_if_a_sibling_holds_a_copy_the_copy_of_an_ended_session_is_settled(world: World) -> None:
     alice, bob, sibling = await world.join("alice", "bob", "bob")
     receipt = await alice.send("bob", "it is done")
     await bob.leave()
     left, held = await world.deliveries(receipt.message_id)
     assert (left.state, left.reason, held.state) == (HANDLED, "a sibling holds it", QUEUED)
     assert await waiting(sibling) == ["it is done"]
-    assert not await receipt.until("offered", timeout=0)  # nobody was shown it
+    assert not await receipt.until("offered", timeout=0)  # no model was shown the message
     assert not await receipt.until("handled", timeout=0)
 
 
 @pytest.mark.requirement("ledger.parking")
-async def test_where_a_sibling_has_handled_its_copy_it_does_not_get_another(world: World) -> None:
+async def test_a_sibling_that_has_handled_its_copy_gets_no_other(world: World) -> None:
     alice, bob, sibling = await world.join("alice", "bob", "bob")
     await alice.send("bob", "it is done")
     await read(sibling)
@@ -125,7 +125,7 @@ async def test_where_a_sibling_has_handled_its_copy_it_does_not_get_another(worl
 
 
 @pytest.mark.requirement("ledger.parking")
-async def test_what_a_session_leaves_goes_to_a_live_sibling_that_has_no_copy(world: World) -> None:
+async def test_the_mail_of_an_ended_session_goes_to_a_live_sibling_without_a_copy(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", "before the sibling came")
     (sibling,) = await world.join("bob")
@@ -147,7 +147,7 @@ async def test_sessions_that_die_together_leave_one_copy(world: World) -> None:
 
 
 @pytest.mark.requirement("ledger.parking")
-async def test_mail_for_a_session_that_has_ended_goes_where_its_own_mail_went(world: World) -> None:
+async def test_mail_to_an_ended_session_goes_to_the_heir_of_its_mail(world: World) -> None:
     alice, gone, sibling = await world.join("alice", "bob", "bob")
     await gone.leave()
     await alice.send(gone.session.id, "to the id")
@@ -158,7 +158,7 @@ async def test_mail_for_a_session_that_has_ended_goes_where_its_own_mail_went(wo
 
 
 @pytest.mark.requirement("peers.receive.on-demand")
-async def test_mail_for_a_session_that_has_not_registered_yet_is_there_when_it_does(world: World) -> None:
+async def test_mail_to_a_session_that_has_not_registered_yet_is_delivered_when_it_does(world: World) -> None:
     (alice,) = await world.join("alice")
     receipt = await alice.send(EARLY, "welcome", await_session=True)
     assert [(d.agent, d.state) for d in receipt.deliveries] == [(None, QUEUED)]
@@ -167,7 +167,7 @@ async def test_mail_for_a_session_that_has_not_registered_yet_is_there_when_it_d
     (found,) = await bob.inbox.peek()
     assert (found.text, found.number, found.record.agent) == ("welcome", 1, "bob")
     world.pass_time(minutes=60)
-    assert await waiting(bob) == ["welcome"]  # it waited for the session, and now waits like any other
+    assert await waiting(bob) == ["welcome"]  # once the session has joined, its mail does not expire
 
 
 @pytest.mark.requirement("peers.receive.on-demand")
@@ -175,14 +175,14 @@ async def test_mail_for_a_session_that_never_registers_expires_after_ten_minutes
     (alice,) = await world.join("alice")
     receipt = await alice.send(EARLY, "welcome", await_session=True)
     world.pass_time(minutes=10)
-    bob = await world.process().join("bob", session_id=EARLY)  # too late, though nobody has written it down yet
+    bob = await world.process().join("bob", session_id=EARLY)  # too late, though the expiry is not recorded yet
     assert await waiting(bob) == []
     await world.tend()
     assert (await world.delivery(receipt.message_id)).state is DeliveryState.EXPIRED
 
 
 @pytest.mark.requirement("peers.receive.on-demand")
-async def test_the_sender_s_own_date_holds_for_mail_that_waits_for_a_session(world: World) -> None:
+async def test_the_senders_own_expiry_applies_to_mail_that_waits_for_a_session(world: World) -> None:
     (alice,) = await world.join("alice")
     await alice.send(EARLY, "welcome", await_session=True, expires_in=timedelta(minutes=2))
     bob = await world.process().join("bob", session_id=EARLY)
@@ -192,7 +192,7 @@ async def test_the_sender_s_own_date_holds_for_mail_that_waits_for_a_session(wor
 
 
 @pytest.mark.requirement("peers.receive.on-demand")
-async def test_an_unregistered_session_is_addressed_on_the_peers_policy_only(world: World) -> None:
+async def test_an_unregistered_session_can_only_be_addressed_by_the_peers_policy(world: World) -> None:
     (alice,) = await world.join("alice")
     before = await world.position()
     with pytest.raises(SessionUnknown):

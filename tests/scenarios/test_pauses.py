@@ -1,13 +1,12 @@
-"""Pauses: an agent or a whole space takes and sends nothing, until the operator lets it go on; nothing is lost."""
+"""Pauses: a paused agent or space receives and sends nothing until the operator resumes it. No mail is lost."""
 
 import asyncio
 
 import pytest
 
-from covey.core.address import parse_address
-from covey.core.directory.pause import WHOLE
+from covey.core.directory.routing import WHOLE
 from covey.core.errors import OperatorOnly, Paused, RecipientUnknown
-from covey.core.identity import Identity
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
 from covey.core.ledger.message import Kind, TextPart
@@ -23,7 +22,7 @@ async def send_as(world: World, actor: Identity, to: str, text: str) -> None:
     await world.services.mail.send(draft, actor, SendPolicy())
 
 
-async def test_mail_for_a_paused_agent_waits_and_is_shown_when_it_goes_on(world: World) -> None:
+async def test_mail_for_a_paused_agent_waits_and_is_shown_after_the_pause(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     operator = await world.operator()
     await world.services.pauses.pause(BOB, operator, "it repeats itself")
@@ -34,12 +33,14 @@ async def test_mail_for_a_paused_agent_waits_and_is_shown_when_it_goes_on(world:
     async with bob.turn() as turn:
         assert turn.pending.letters == ()
     assert await bob.inbox.next(timeout=0) is None
-    assert await waiting(bob) == ["are you there?"]  # whoever looks sees it
+    assert await waiting(bob) == ["are you there?"]  # a peek shows the message
     assert await world.services.pauses.resume(BOB, operator)
     assert texts(await read(bob)) == ["are you there?"]
 
 
-async def test_what_a_paused_agent_sends_is_refused_and_says_who_paused_it_and_how_it_goes_on(world: World) -> None:
+async def test_a_message_of_a_paused_agent_is_refused_with_the_origin_of_the_pause_and_how_to_resume(
+    world: World,
+) -> None:
     alice, bob = await world.join("alice", "bob")
     asked = await alice.ask("bob", "which?", timeout=0)
     operator = await world.operator()
@@ -65,7 +66,7 @@ async def test_what_a_paused_agent_sends_is_refused_and_says_who_paused_it_and_h
     await alice.send("bob", "others go on")
 
 
-async def test_a_paused_agent_takes_no_task_and_may_finish_what_it_has(world: World) -> None:
+async def test_a_paused_agent_takes_no_task_but_may_finish_those_it_holds(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     first = await alice.delegate("bob", "one")
     second = await alice.delegate("bob", "two")
@@ -85,7 +86,7 @@ async def test_a_paused_agent_takes_no_task_and_may_finish_what_it_has(world: Wo
     assert await bob.take(timeout=0) is not None
 
 
-async def test_what_ends_something_in_hand_is_sent_by_a_paused_agent_too(world: World) -> None:
+async def test_a_paused_agent_can_send_messages_that_finish_something(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     asked = await alice.ask("bob", "which?", timeout=0)
     await world.services.pauses.pause(BOB, await world.operator())
@@ -96,7 +97,9 @@ async def test_what_ends_something_in_hand_is_sent_by_a_paused_agent_too(world: 
     assert (await alice.resume(asked.ticket.id, timeout=0)).text == "main"
 
 
-async def test_a_paused_space_is_still_there_for_the_operator_and_an_agents_own_pause_outlasts_it(world: World) -> None:
+async def test_the_operator_can_use_a_paused_space_and_an_agents_own_pause_outlasts_that_of_the_space(
+    world: World,
+) -> None:
     alice, bob = await world.join("alice", "bob")
     pauses, operator = world.services.pauses, await world.operator()
     await pauses.pause(None, operator, "lunch")
@@ -127,7 +130,7 @@ async def test_a_paused_space_is_still_there_for_the_operator_and_an_agents_own_
     assert len(await world.events(Action.PAUSE_BEGUN)) == len(await world.events(Action.PAUSE_ENDED)) == 2
 
 
-async def test_only_the_operator_pauses_and_only_who_is_known_is_paused(world: World) -> None:
+async def test_only_the_operator_pauses_and_only_known_agents_can_be_paused(world: World) -> None:
     alice, _bob = await world.join("alice", "bob")
     for actor in (alice.identity, world.services.identities.claim(AgentName("owner"))):
         with pytest.raises(OperatorOnly):
@@ -138,7 +141,7 @@ async def test_only_the_operator_pauses_and_only_who_is_known_is_paused(world: W
         await world.services.pauses.pause(AgentName("bobby"), await world.operator())
 
 
-async def test_who_waits_for_mail_is_woken_when_its_agent_goes_on(world: World) -> None:
+async def test_a_wait_for_mail_is_woken_when_the_agent_is_resumed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     operator = await world.operator()
     await world.services.pauses.pause(BOB, operator)
@@ -152,14 +155,14 @@ async def test_who_waits_for_mail_is_woken_when_its_agent_goes_on(world: World) 
     assert delivery.text == "hi"
 
 
-async def test_people_on_a_channel_are_heard_while_the_space_is_paused(world: World) -> None:
+async def test_messages_of_people_on_a_channel_arrive_while_the_space_is_paused(world: World) -> None:
     from covey.core.channels.channel import console
-    from covey.services.channels.channels import Said
+    from covey.services.channels.channels import PersonMessage
 
     (alice,) = await world.join("alice")
     channels, operator = world.services.channels, await world.operator()
     await channels.add(console(AgentName("ops")), operator)
     await channels.bind(AgentName("ops"), "c-1", parse_address("alice"), operator)
     await world.services.pauses.pause(None, operator)
-    await channels.hear(Said(AgentName("ops"), "c-1", "what is going on?"))
+    await channels.hear(PersonMessage(AgentName("ops"), "c-1", "what is going on?"))
     assert await waiting(alice) == ["what is going on?"]

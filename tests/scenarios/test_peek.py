@@ -1,13 +1,12 @@
-"""Looking: an inbox, a thread or a receipt never changes by being looked at."""
+"""Reading: looking at an inbox, a thread or a receipt never changes it."""
 
 from datetime import timedelta
 
 import pytest
 
-from covey.core.ids import ticket_id
-from covey.core.names import parse_scope, parse_subject
+from covey.core.names import parse_scope, parse_subject, ticket_id
 from covey.ports.ledger import MessageFilter
-from covey.services.mail.looking import InboxFilter
+from covey.services.mail.inbox import InboxFilter
 from tests.scenarios.world import World, show, soon
 
 pytestmark = pytest.mark.requirement("ledger.peek")
@@ -20,7 +19,7 @@ async def test_looking_changes_nothing(world: World) -> None:
     told = await alice.send(["bob", "carol", "dave"], "it is done", scope="build", subject="progress")
     await alice.send("bob", "soon stale", kind="request", expires_in=timedelta(minutes=1))
     await show(carol)
-    world.pass_time(minutes=20)  # offers have lapsed, mail has expired, and nobody has written it down
+    world.pass_time(minutes=20)  # offers have lapsed and mail has expired, and no process has recorded it
     world.kill(dead)
     before = await world.snapshot()
 
@@ -30,8 +29,8 @@ async def test_looking_changes_nothing(world: World) -> None:
         assert await member.inbox.next(timeout=0) is not None
         await member.owed()
     services = world.services
-    await services.looking.peek(bob.name)
-    await services.looking.peek(dead.name)
+    await services.inbox.peek(bob.name)
+    await services.inbox.peek(dead.name)
     await services.mail.message(asked.message_id)
     await services.dialogue.find(MessageFilter(subject=parse_subject("merge")))
     await services.dialogue.owed_to(alice.name)
@@ -81,7 +80,7 @@ async def test_an_inbox_is_filtered_by_scope_kind_and_time(world: World) -> None
     assert await found(InboxFilter(scope=parse_scope("build"), kind=request)) == ["2"]
 
 
-async def test_a_look_finds_what_stands_far_behind(world: World) -> None:
+async def test_a_filtered_peek_finds_a_message_far_behind_others(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     for n in range(1_001):
         await alice.send("bob", str(n), scope="noise")

@@ -1,4 +1,4 @@
-"""The peers toolkit: who is there, six gates in their order, a copy for every session, and everyone up to a cap."""
+"""The peers toolkit: the list of peers, six checks in order, a copy for every session, and broadcasts up to a limit."""
 
 import json
 
@@ -6,13 +6,17 @@ import pytest
 
 from covey.core.formats.peers import inbox_message, inbox_subject
 from covey.core.identity import Identity
-from covey.core.ids import parse_session_id
-from covey.core.names import AgentName
+from covey.core.names import AgentName, parse_session_id
 from covey.testing.fakes import numbered_uuid
-from covey.toolkits.peers import INBOX_SUBJECT_PREFIX, MAX_BODY_BYTES, MAX_PEERS_AT_ONCE, MIN_BODY_CHARS
-from covey.toolkits.peers.list_peers import LIST_PEERS
-from covey.toolkits.peers.send_to_peer import SEND_TO_PEER
-from covey.toolkits.tool import Answer, Caller
+from covey.toolkits.peers import (
+    INBOX_SUBJECT_PREFIX,
+    LIST_PEERS,
+    MAX_BODY_BYTES,
+    MAX_PEERS_AT_ONCE,
+    MIN_BODY_CHARS,
+    SEND_TO_PEER,
+)
+from covey.toolkits.tool import Caller, ToolAnswer
 from covey.toolkits.toolbox import call
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import World, waiting
@@ -21,18 +25,18 @@ QUESTION = "7a3b2f00-0000-4000-8000-000000000001"
 
 
 def claiming(world: World, name: str) -> Caller:
-    """Return a caller that only claims to be someone."""
+    """Return a caller with a claimed identity."""
     return Caller(world.services, Identity(AgentName(name)))
 
 
-def reasons(answer: Answer) -> list[str]:
-    """Return why nobody was reached."""
+def reasons(answer: ToolAnswer) -> list[str]:
+    """Return the reasons why no peer was reached."""
     assert fields(answer)["delivered_to"] == [], answer
     return fields(answer)["unreachable_reasons"]
 
 
 @pytest.mark.requirement("peers.list.shape", "peers.list.reachable")
-async def test_list_peers_shows_everyone_else_and_whom_the_caller_may_write_to(world: World) -> None:
+async def test_list_peers_shows_all_others_and_which_of_them_the_caller_may_write_to(world: World) -> None:
     coder = await world.process().join("coder", card={"allowed_delegates": ["researcher"]})
     await world.process().join("researcher", card={"description": "research agent"})
     await world.process().join("writer", card={"description": "writer agent"})
@@ -56,21 +60,21 @@ async def test_list_peers_takes_no_argument(world: World) -> None:
 
 
 @pytest.mark.requirement("peers.list.reachable")
-async def test_reachable_is_about_delegates_and_not_about_who_is_live(world: World) -> None:
+async def test_reachable_depends_on_the_allowed_delegates_and_not_on_liveness(world: World) -> None:
     coder, writer = await world.join("coder", "writer")
     await writer.leave()
     assert fields(await use(coder, "peers", "list_peers"))["peers"][0]["reachable"] is True
 
 
 @pytest.mark.requirement("peers.list.no-directory")
-async def test_who_is_not_in_the_directory_has_none(world: World) -> None:
+async def test_a_caller_without_an_entry_in_the_directory_gets_an_empty_list(world: World) -> None:
     await world.join("coder")
     answer = await call(LIST_PEERS, claiming(world, "stranger"), {})
     assert answer.data == {"peers": [], "note": "this agent has no PeerDirectory configured"}
 
 
 @pytest.mark.requirement("peers.send.shape")
-async def test_send_to_peer_tells_which_sessions_got_it(world: World) -> None:
+async def test_send_to_peer_returns_the_sessions_that_got_the_message(world: World) -> None:
     coder, researcher = await world.join("coder", "researcher")
     answer = await use(
         coder, "peers", "send_to_peer", to="researcher", message="task #1 ready for handoff", correlation_id=QUESTION
@@ -90,21 +94,21 @@ async def test_an_unknown_peer_is_an_unreachable_reason_and_nothing_is_sent(worl
     assert await world.position() == before
 
 
-async def test_a_misspelt_peer_is_told_with_the_closest_name(world: World) -> None:
+async def test_a_misspelt_peer_is_reported_with_the_closest_name(world: World) -> None:
     coder, _ = await world.join("coder", "researcher")
     answer = await use(coder, "peers", "send_to_peer", to="reseacher", message="hi")
     assert reasons(answer) == ["unknown agent_id `reseacher`; did you mean `researcher`?"]
 
 
 @pytest.mark.requirement("peers.send.gates")
-async def test_the_six_gates_come_in_their_order(world: World) -> None:
-    """Each call fails at every gate from its own on, and hears of the first."""
+async def test_the_six_checks_are_made_in_order(world: World) -> None:
+    """Each call fails at its own check and all later ones, and reports the first."""
     coder = await world.process().join("coder", card={"allowed_delegates": ["coder", "ghost", "idler"]})
     idler, _writer = await world.join("idler", "writer")
     await idler.leave()
     too_long = "x" * (MAX_BODY_BYTES + 1)
 
-    async def sent(**arguments: str) -> Answer:
+    async def sent(**arguments: str) -> ToolAnswer:
         return await use(coder, "peers", "send_to_peer", **arguments)
 
     for missing in ({}, {"to": ""}, {"to": "  \n"}, {"to": " ", "message": too_long}):
@@ -122,13 +126,13 @@ async def test_the_six_gates_come_in_their_order(world: World) -> None:
 
 
 @pytest.mark.requirement("peers.send.gates")
-async def test_who_is_unknown_and_not_allowed_is_unknown_first(world: World) -> None:
+async def test_an_unknown_peer_that_is_also_not_allowed_is_reported_as_unknown(world: World) -> None:
     coder = await world.process().join("coder", card={"allowed_delegates": []})
     assert reasons(await use(coder, "peers", "send_to_peer", to="ghost", message="x")) == ["unknown agent_id `ghost`"]
 
 
 @pytest.mark.requirement("peers.limits")
-async def test_the_limits_are_public_and_are_what_is_enforced(world: World) -> None:
+async def test_the_limits_are_public_and_enforced(world: World) -> None:
     assert (INBOX_SUBJECT_PREFIX, MIN_BODY_CHARS, MAX_BODY_BYTES) == ("agent.inbox", 1, 65536)
     coder, peer = await world.join("coder", "peer")
     assert inbox_subject(peer.session.id) == f"agent.inbox.{peer.session.id}"
@@ -141,7 +145,7 @@ async def test_the_limits_are_public_and_are_what_is_enforced(world: World) -> N
 
 
 @pytest.mark.requirement("peers.send.fan-out")
-async def test_every_session_of_a_peer_gets_it(world: World) -> None:
+async def test_every_session_of_a_peer_gets_the_message(world: World) -> None:
     coder, first, second = await world.join("coder", "peer", "peer")
     answer = await use(coder, "peers", "send_to_peer", to="peer", message="hi")
     assert answer.data == {"delivered_to": [first.session.id, second.session.id], "unreachable_reasons": []}
@@ -149,7 +153,7 @@ async def test_every_session_of_a_peer_gets_it(world: World) -> None:
 
 
 @pytest.mark.requirement("peers.send.fan-out")
-async def test_a_session_that_can_not_take_it_does_not_stop_the_others(world: World) -> None:
+async def test_a_session_that_refuses_the_message_does_not_stop_the_others(world: World) -> None:
     (coder,) = await world.join("coder")
     full = await world.process().join("peer", inbox_limit=1)
     roomy = await world.process().join("peer")
@@ -173,7 +177,7 @@ async def test_a_peer_that_dies_after_it_was_listed_is_an_unreachable_reason(wor
 
 
 @pytest.mark.requirement("peers.send.provenance")
-async def test_the_sender_is_its_agent_and_session_on_every_copy(world: World) -> None:
+async def test_every_copy_names_the_agent_and_session_of_the_sender(world: World) -> None:
     coder, peer = await world.join("coder", "peer")
     await use(coder, "peers", "send_to_peer", to="peer", message="hi", correlation_id=QUESTION.upper())
     (delivery,) = await peer.inbox.peek()
@@ -198,7 +202,7 @@ async def test_a_sender_without_a_session_has_a_fresh_goal_each_time(world: Worl
     assert "correlation_id" not in first
 
 
-async def test_a_correlation_id_that_is_no_uuid_is_told(world: World) -> None:
+async def test_a_correlation_id_that_is_no_uuid_is_refused(world: World) -> None:
     coder, _peer = await world.join("coder", "peer")
     told = await refusal(coder, "peers", "send_to_peer", to="peer", message="hi", correlation_id="42")
     assert "correlation id '42' is not valid: use a uuid" in told
@@ -217,7 +221,7 @@ async def test_a_star_reaches_all_live_peers_that_the_caller_may_write_to(world:
 
 
 @pytest.mark.requirement("peers.broadcast.all")
-async def test_beyond_its_cap_a_star_reaches_nobody(world: World) -> None:
+async def test_a_star_beyond_its_limit_reaches_no_peer(world: World) -> None:
     assert f"at most {MAX_PEERS_AT_ONCE} peers" in SEND_TO_PEER.description
     assert "expensive" in SEND_TO_PEER.description
     process = world.process()
@@ -227,17 +231,17 @@ async def test_beyond_its_cap_a_star_reaches_nobody(world: World) -> None:
     assert len(reached) == MAX_PEERS_AT_ONCE
     await process.join("one-more")
     told = await refusal(coder, "peers", "send_to_peer", to="*", message="too many")
-    assert f"at most {MAX_PEERS_AT_ONCE} peers and {MAX_PEERS_AT_ONCE + 1} are there" in told
+    assert f"at most {MAX_PEERS_AT_ONCE} peers, and there are {MAX_PEERS_AT_ONCE + 1}" in told
     assert await waiting(peers[0]) == ["just fits"]
 
 
-async def test_a_star_where_nobody_is_says_so(world: World) -> None:
+async def test_a_star_without_live_peers_says_so(world: World) -> None:
     (coder,) = await world.join("coder")
     answer = await use(coder, "peers", "send_to_peer", to="*", message="anyone?")
     assert reasons(answer) == ["no live goals for any peer that you may reach"]
 
 
-async def test_a_session_can_be_written_to_before_it_is_there(world: World) -> None:
+async def test_a_session_can_get_mail_before_it_joins(world: World) -> None:
     (coder,) = await world.join("coder")
     early = numbered_uuid(4711)
     answer = await use(coder, "peers", "send_to_peer", to=early, message="welcome")

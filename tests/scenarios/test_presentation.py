@@ -1,4 +1,4 @@
-"""Presentation: shown once or until handled; dismissed; superseded."""
+"""Presentation: messages shown once or until handled, dismissals, and superseded states."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.requirement("ledger.presentation")
 
 
 async def until_handled(member: Member, turn: str) -> Sequence[str]:
-    """Return what a model call shows under `until_handled`, with evidence that it did."""
+    """Return the texts that a model call shows under `until_handled`, with evidence for it."""
     showing = await member.offer(turn, presentation="until_handled")
     if showing is not None:
         await member.confirm(showing.offer.id, "witnessed", "the model's response")
@@ -39,7 +39,7 @@ async def test_a_request_that_was_shown_once_stays_until_it_is_answered(world: W
     assert (await world.delivery(receipt.message_id)).state is DeliveryState.HANDLED
 
 
-async def test_what_was_in_context_is_not_shown_again_under_once(world: World) -> None:
+async def test_a_message_in_context_is_not_shown_again_under_once(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", "shall I?", kind="request")
     await read(bob)
@@ -49,7 +49,7 @@ async def test_what_was_in_context_is_not_shown_again_under_once(world: World) -
         assert await bob.offer("turn") is None
 
 
-async def test_until_handled_shows_in_every_model_call_until_it_is_dismissed(world: World) -> None:
+async def test_until_handled_shows_a_message_in_every_model_call_until_it_is_dismissed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "I began")
     assert [await until_handled(bob, f"turn-{n}") for n in range(3)] == [["I began"]] * 3
@@ -59,7 +59,9 @@ async def test_until_handled_shows_in_every_model_call_until_it_is_dismissed(wor
 
 
 @pytest.mark.parametrize("kind", ["notify", "request"])
-async def test_until_handled_shows_in_every_model_call_until_it_is_replied_to(world: World, kind: KindName) -> None:
+async def test_until_handled_shows_a_message_in_every_model_call_until_it_is_answered(
+    world: World, kind: KindName
+) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "what do you do?", kind=kind)
     assert await until_handled(bob, "turn-1") == ["what do you do?"]
@@ -90,7 +92,7 @@ async def test_dismissing_is_always_possible(world: World, kind: KindName, step:
     await bob.dismiss(receipt.message_id)
     delivery = await world.delivery(receipt.message_id)
     assert (delivery.state, delivery.reason) == (DeliveryState.HANDLED, "dismissed")
-    await bob.dismiss(receipt.message_id)  # again: nothing to do
+    await bob.dismiss(receipt.message_id)  # dismissing again changes nothing
 
 
 async def test_a_dismissed_request_stays_owed(world: World) -> None:
@@ -132,7 +134,7 @@ async def test_only_the_same_sender_scope_and_subject_is_superseded(world: World
     assert len(await waiting(bob)) == 8
 
 
-async def test_what_was_shown_is_not_superseded(world: World) -> None:
+async def test_a_shown_message_is_not_superseded(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     old = await alice.send("bob", "1 of 3", scope="build", subject="progress")
     await show(bob)

@@ -1,15 +1,15 @@
-"""Real processes over a real file: started, killed, and found again."""
+"""Real processes over a real file: started, killed, and replaced."""
 
 import pytest
 
 import covey
-from covey.core.address import parse_address
 from covey.core.directory.card import Presence
-from covey.core.ids import parse_message_id
+from covey.core.identity import parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.ledger.outcome import OutcomeKind
+from covey.core.names import parse_message_id
 from covey.services.mail.recipients import SendPolicy
 from tests.scenarios.playing import Start, go, strings, told
 from tests.scenarios.world import LIMIT_S, soon, waiting

@@ -1,16 +1,15 @@
-"""Reading on: in every toolkit a model gets at all of a message that was cut, and what it has not read is not seen."""
+"""Reading on: with every toolkit, a model can read all of a cut message, and unread parts do not count as seen."""
 
 import re
 
 import pytest
 
 from covey.core.ledger.delivery import DeliveryState
-from covey.core.ledger.evidence import EvidenceGrade
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.offer import EvidenceGrade, Presentation
 from covey.core.text.escape import harmless
 from covey.surfaces.python.member import Member
 from covey.toolkits.catalogue import HOMES, toolkit
-from covey.toolkits.tool import Answer
+from covey.toolkits.tool import ToolAnswer
 from tests.scenarios.tools import fields, use
 from tests.scenarios.world import World
 
@@ -19,7 +18,7 @@ WAY = re.compile(r"the rest: (\w+)\(message=(\d+), start=(\d+)\)", re.IGNORECASE
 
 
 async def shown_by_turn(member: Member, kit: str) -> tuple[str, re.Match[str]]:
-    """Let a model with a toolkit have a turn; return what it was shown of the message, and how it reads on."""
+    """Run a turn of a model with a toolkit. Return the shown text, and the instruction to read on."""
     async with member.turn(**member.tools(kit).showing) as turn:
         text = turn.text()
         (letter,) = turn.pending.letters
@@ -29,7 +28,7 @@ async def shown_by_turn(member: Member, kit: str) -> tuple[str, re.Match[str]]:
     return letter.text, way
 
 
-async def confirm(world: World, member: Member, answer: Answer) -> None:
+async def confirm(world: World, member: Member, answer: ToolAnswer) -> None:
     assert answer.offer is not None, "what a tool shows of new mail is an offer"
     await world.services.offers.confirm(answer.offer, member.identity, EvidenceGrade.WITNESSED, "the next response")
 
@@ -55,7 +54,7 @@ async def test_every_toolkit_has_a_tool_that_reads_on(world: World, kit: str) ->
 
 
 @pytest.mark.parametrize("kit", HOMES)
-async def test_what_a_tool_has_shown_is_not_seen_before_there_is_evidence(world: World, kit: str) -> None:
+async def test_text_that_a_tool_has_shown_does_not_count_as_seen_without_evidence(world: World, kit: str) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", LONG)
     read, way = await shown_by_turn(bob, kit)
@@ -68,7 +67,7 @@ async def test_what_a_tool_has_shown_is_not_seen_before_there_is_evidence(world:
     assert LONG[len(read) :].startswith(again), "what nobody has evidence for is shown again"
 
 
-async def test_what_is_read_of_a_message_that_was_seen_is_no_offer(world: World) -> None:
+async def test_reading_a_seen_message_again_makes_no_offer(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "all of it")
     async with bob.turn() as turn:
@@ -80,7 +79,7 @@ async def test_what_is_read_of_a_message_that_was_seen_is_no_offer(world: World)
 
 
 @pytest.mark.parametrize("start", [0, -1, 11])
-async def test_a_start_that_the_text_does_not_have_is_told(world: World, start: int) -> None:
+async def test_a_start_outside_the_text_is_an_error(world: World, start: int) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", "123456789")
     answer = await use(bob, "peers", "read_message", message=1, start=start)

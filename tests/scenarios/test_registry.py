@@ -1,4 +1,4 @@
-"""The registry: cards, and who is idle, busy or offline."""
+"""The registry: cards, and the presence of agents."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ IDLE, BUSY, OFFLINE = Presence.IDLE, Presence.BUSY, Presence.OFFLINE
 
 
 async def presence(world: World, name: str) -> Presence:
-    """Return an agent's presence as everyone else sees it."""
+    """Return an agent's presence as other agents see it."""
     one = (await world.observer.agent(name)).presence
     (same,) = [view.presence for view in await world.observer.agents() if view.name == name]
     assert one is same
@@ -77,7 +77,7 @@ async def test_every_agent_is_listed_by_name_and_an_unknown_one_is_an_error(worl
 
 
 @pytest.mark.requirement("mailbox.registry")
-async def test_an_agent_says_what_it_does(world: World) -> None:
+async def test_an_agent_has_a_status(world: World) -> None:
     (bob,) = await world.join("bob")
     await bob.set_status("working on the parser")
     assert (await world.observer.agent("bob")).status == "working on the parser"
@@ -125,7 +125,7 @@ async def test_a_killed_process_is_offline_for_everyone_at_once(world: World) ->
     before = await world.position()
     world.kill(bob)
     assert await presence(world, "bob") is OFFLINE
-    assert await world.position() == before  # judged when read
+    assert await world.position() == before  # presence is computed when it is read
     receipt = await alice.send("bob", "hi", when_offline="refuse")
     assert [d.state for d in receipt.deliveries] == [DeliveryState.UNDELIVERABLE]
     (event,) = await world.events(Action.SESSION_ENDED)
@@ -166,12 +166,12 @@ async def test_a_client_s_session_lives_as_long_as_the_client_s_process(world: W
     assert await presence(world, "bob") is IDLE
     world.liveness.kill(client)
     assert await presence(world, "bob") is OFFLINE
-    world.liveness.start(pid=4711, started="today")  # the same id, and another process
+    world.liveness.start(pid=4711, started="today")  # the same pid, but another process
     assert await presence(world, "bob") is OFFLINE
 
 
 @pytest.mark.requirement("mailbox.presence")
-async def test_a_client_that_is_not_there_cannot_join(world: World) -> None:
+async def test_a_client_whose_process_does_not_exist_cannot_join(world: World) -> None:
     before = await world.position()
     with pytest.raises(IdentityRefused):
         await world.process().join("bob", kind="client", client_pid=4711)

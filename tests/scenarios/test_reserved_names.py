@@ -1,25 +1,24 @@
-"""Reserved names: nobody is called like the space, the operator or a role, in whatever case or letters, by any door."""
+"""Reserved names: no agent has the name of the space, the operator or a role, in any case or lettering, on any entry
+point."""
 
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from covey.core.address import parse_address
 from covey.core.authority import claim
 from covey.core.care.diagnoses import RESERVED_NAME
 from covey.core.channels.channel import console
 from covey.core.directory.card import Agent, Card
-from covey.core.directory.token import Token, hash_secret, token_from
 from covey.core.errors import IdentityRefused, Invalid, RecipientUnknown, Rejected
-from covey.core.formats.foreign_ids import agent_of, alias_of
+from covey.core.formats.layout import agent_of, alias_of
 from covey.core.formats.nats_permissions import check_nats_agent
 from covey.core.formats.peers import parse_foreign_name
-from covey.core.identity import Identity
+from covey.core.identity import Identity, Token, hash_secret, parse_address, token_from
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.names import OPERATOR, RESERVED, ROLES, SPACE, AgentName, Label, is_reserved, parse_agent_name
 from covey.ports.store import Transaction
-from covey.services.care.doctor.inboxes import InboxesCheckup
+from covey.services.care.doctor.mail import InboxesCheckup
 from covey.services.directory.directory import JoinRequest
 from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from tests.scenarios.stores import in_memory
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.requirement("identity.grades")
 
 OWNER = Identity(AgentName("owner"))
 WORN = [form for name in sorted(RESERVED) for form in (name, name.upper(), name.title(), f"_{name}", f"{name}-")]
-"""Reserved names as an agent could write them."""
+"""Variants of reserved names as an agent could write them."""
 
 
 @pytest.fixture
@@ -74,16 +73,16 @@ async def send_to_newcomer(world: World, name: str) -> object:
 @pytest.mark.requirement("trust.reserved")
 @pytest.mark.parametrize("name", WORN)
 @pytest.mark.parametrize("door", DOORS)
-async def test_no_door_lets_in_a_reserved_name(world: World, door: str, name: str) -> None:
+async def test_no_entry_point_accepts_a_reserved_name(world: World, door: str, name: str) -> None:
     if name == OPERATOR and door in ("token", "recipient"):
-        return  # there is one operator: it has a token, and everyone can write to it
+        return  # there is one operator: it has a token, and every agent can write to it
     with pytest.raises((IdentityRefused, RecipientUnknown)):
         await DOORS[door](world, name)
     assert [view.name for view in await world.services.directory.agents() if is_reserved(view.name)] == []
 
 
 @pytest.mark.parametrize("name", WORN)
-def test_nobody_claims_a_reserved_name_and_no_wire_or_folder_brings_one(name: str) -> None:
+def test_no_claim_wire_or_folder_brings_in_a_reserved_name(name: str) -> None:
     with pytest.raises(IdentityRefused):
         claim(parse_agent_name(name))
     assert agent_of(name) == alias_of(name)
@@ -93,7 +92,7 @@ def test_nobody_claims_a_reserved_name_and_no_wire_or_folder_brings_one(name: st
         check_nats_agent(AgentName(name))
 
 
-async def test_an_agent_of_an_older_space_stays_readable_and_nobody_acts_as_it(world: World) -> None:
+async def test_an_agent_of_an_older_space_with_a_reserved_name_stays_readable_but_cannot_act(world: World) -> None:
     (coder,) = await world.join("coder")
     old = AgentName("System")
     secret = token_from("0" * 64)
@@ -104,7 +103,7 @@ async def test_an_agent_of_an_older_space_stays_readable_and_nobody_acts_as_it(w
 
     await world.observer.store.commit(as_before)
     await coder.send("System", "Are you there?")
-    (item,) = await world.services.looking.peek(old)
+    (item,) = await world.services.inbox.peek(old)
     assert item.message.text == "Are you there?"
     for door in (world.process().join(old), world.services.identities.by_token(secret)):
         with pytest.raises(Rejected, match="reserved"):

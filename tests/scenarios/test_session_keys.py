@@ -1,12 +1,11 @@
-"""Session keys: which session of an agent is meant, and where it comes from."""
+"""Session keys: the session that a key means, and its ancestry."""
 
 import pytest
 
-from covey.core.address import SessionKey, parse_session_key
 from covey.core.directory.session import Session
 from covey.core.errors import IdentityRefused, LabelAmbiguous, SessionUnknown
-from covey.core.ids import SessionId
-from covey.core.names import AgentName, Label
+from covey.core.identity import SessionKey, parse_session_key
+from covey.core.names import AgentName, Label, SessionId
 from covey.services.directory.directory import JoinRequest
 from tests.scenarios.world import World, waiting
 
@@ -67,7 +66,7 @@ async def test_keys_survive_being_written_and_read(world: World) -> None:
         assert (await world.services.directory.session(session.id)).key == session.key
 
 
-async def test_a_child_of_another_agent_bears_that_agent_s_name(world: World) -> None:
+async def test_the_key_of_a_child_of_another_agent_has_that_agents_name(world: World) -> None:
     (bob,) = await world.join("bob")
     child = await spawned(world, bob.session.key, "critic")
     assert str(child.key) == f"agent:critic:subagent:{child.id}"
@@ -80,11 +79,11 @@ async def test_a_child_is_reached_by_its_key_and_is_not_the_main_session(world: 
     await alice.send(str(child.key), "to the child")
     await alice.send("agent:bob:main", "to the main session")
     assert await waiting(bob) == ["to the main session"]
-    (item,) = await world.services.looking.peek_inbox(child.inbox)
+    (item,) = await world.services.inbox.peek_inbox(child.inbox)
     assert item.message.text == "to the child"
 
 
-async def test_a_session_s_id_is_used_once(world: World) -> None:
+async def test_a_session_id_cannot_be_used_twice(world: World) -> None:
     own = "33333333-0000-4000-8000-000000000000"
     bob = await world.process().join("bob", session_id=own)
     assert bob.session.id == SessionId(own)
@@ -99,7 +98,7 @@ async def test_a_session_s_id_is_used_once(world: World) -> None:
     assert await world.position() == after
 
 
-async def test_a_label_names_one_live_session_or_says_which_it_could_mean(world: World) -> None:
+async def test_a_label_names_one_live_session_or_is_refused_with_the_candidates(world: World) -> None:
     directory = world.services.directory
     with pytest.raises(SessionUnknown):
         await directory.labelled(Label("security"))

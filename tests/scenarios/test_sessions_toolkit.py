@@ -1,4 +1,7 @@
-"""The sessions toolkit: children and talks by tool, and what a model is told of both. Children are real programs."""
+"""The sessions toolkit: children and negotiations by tool, and the answers that a model gets.
+
+Children are real programs.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,7 +18,7 @@ from covey.core.ledger.message import Message
 from covey.core.names import AgentName
 from covey.core.work.run import RunState
 from covey.toolkits.sessions import TOOLKIT
-from covey.toolkits.tool import Answer
+from covey.toolkits.tool import ToolAnswer
 from tests.scenarios.tools import fields, refusal, use
 from tests.scenarios.world import LIMIT_S, World, waiting
 
@@ -42,7 +45,7 @@ async def call(member: Member, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 async def result(lead: Member) -> Message:
-    """Return the next message that comes to the lead by itself."""
+    """Return the next message that arrives for the lead."""
     delivery = await lead.inbox.next(timeout=LIMIT)
     assert delivery is not None
     return delivery.message
@@ -74,7 +77,7 @@ async def test_a_child_is_started_by_tool_and_its_key_returned_at_once(tmp_path:
 
 
 @pytest.mark.requirement("sessions.spawn.params", "sessions.mode.session")
-async def test_a_child_that_stays_needs_a_thread_and_answers_by_its_label(tmp_path: Path) -> None:
+async def test_a_child_in_session_mode_needs_a_thread_and_can_be_addressed_by_its_label(tmp_path: Path) -> None:
     async with opened(tmp_path) as space:
         lead = await space.join("lead")
         told = await refusal(lead, "sessions", "sessions_spawn", task="t", agent="code-reviewer", mode="session")
@@ -126,7 +129,7 @@ async def test_a_refused_spawn_is_an_answer_that_names_the_limit(tmp_path: Path)
     async with opened(tmp_path) as space:
         lead = await space.join("lead", card=Card(max_children=1, allow_spawn=("sleeper",)))
         told = await refusal(lead, "sessions", "sessions_spawn", task="t", agent="code-reviewer")
-        assert "allow_spawn on the card of lead has sleeper" in told
+        assert "allow_spawn on the card of lead allows sleeper" in told
         await call(lead, "sessions_spawn", task="t", agent="sleeper")
         told = await refusal(lead, "sessions", "sessions_spawn", task="t", agent="sleeper")
         assert "max_children" in told or "1" in told
@@ -135,11 +138,11 @@ async def test_a_refused_spawn_is_an_answer_that_names_the_limit(tmp_path: Path)
         for wrong in ({"task": " "}, {"task": "t", "runTimeoutSeconds": -1}, {"task": "t", "mode": "forever"}):
             assert await refusal(lead, "sessions", "sessions_spawn", **wrong)
         told = await refusal(lead, "sessions", "sessions_stop", sessionKey="agent:lead:main")
-        assert "nobody's child" in told
+        assert "it is not a child" in told
 
 
-async def replied(world: World, b: Member, text: str, a: Member, **reply: Any) -> Answer:
-    """Let a model read what comes, and reply with the same tool."""
+async def replied(world: World, b: Member, text: str, a: Member, **reply: Any) -> ToolAnswer:
+    """Let a model read its new message, and reply with the same tool."""
     async with asyncio.timeout(LIMIT_S):
         pending = await b.pending(timeout=LIMIT_S, **b.tools("sessions").showing)
     (letter,) = pending.letters
@@ -151,7 +154,7 @@ async def replied(world: World, b: Member, text: str, a: Member, **reply: Any) -
 
 
 @pytest.mark.requirement("sessions.send.wait", "sessions.rounds")
-async def test_a_talk_by_tool_goes_on_with_the_same_session_and_ends_with_the_token(world: World) -> None:
+async def test_a_negotiation_by_tool_continues_with_the_same_session_and_ends_with_the_token(world: World) -> None:
     a, b = await world.join("writer", "formatter")
     tools = a.tools("sessions")
     asking = asyncio.create_task(
@@ -184,7 +187,7 @@ async def test_a_talk_by_tool_goes_on_with_the_same_session_and_ends_with_the_to
 
 
 @pytest.mark.requirement("sessions.send.late")
-async def test_a_late_reply_comes_to_the_inbox_or_to_who_waits_on(world: World) -> None:
+async def test_a_late_reply_arrives_in_the_inbox_or_at_a_resumed_wait(world: World) -> None:
     a, b = await world.join("writer", "formatter")
     asking = asyncio.create_task(a.say("agent:formatter:main", "Format this code", timeout=LIMIT_S))
     ticket = await world.is_owed(a)
@@ -200,7 +203,7 @@ async def test_a_late_reply_comes_to_the_inbox_or_to_who_waits_on(world: World) 
     again = await call(a, "sessions_send", sessionKey="agent:formatter:main")
     assert again["reply"] == "Done"
     nothing = await call(b, "sessions_send", sessionKey="agent:writer:main")
-    assert (nothing["status"], nothing["note"]) == ("ended", "You have asked it nothing.")
+    assert (nothing["status"], nothing["note"]) == ("ended", "You have asked this session nothing.")
 
 
 async def test_a_late_reply_that_came_as_mail_is_replied_to_with_the_next_round(world: World) -> None:
@@ -217,7 +220,7 @@ async def test_a_late_reply_that_came_as_mail_is_replied_to_with_the_next_round(
 
 
 @pytest.mark.requirement("sessions.send.target")
-async def test_wrong_names_are_told_with_what_to_do(world: World) -> None:
+async def test_wrong_names_are_refused_with_advice(world: World) -> None:
     a = (await world.join("lead"))[0]
     for _ in range(2):
         await world.process().join("worker", label="twin")
@@ -229,7 +232,7 @@ async def test_wrong_names_are_told_with_what_to_do(world: World) -> None:
         ({"message": "hi", "sessionKey": "worker"}, "use agent:NAME:main"),
         ({"message": "hi", "sessionKey": "agent:worker:main", "timeoutSeconds": -1}, "use 0 to deliver"),
         ({"replyTo": 7, "message": "hi"}, "7"),
-        ({"message": "hi", "sessionKey": "agent:lead:main"}, "that is your own"),
+        ({"message": "hi", "sessionKey": "agent:lead:main"}, "this is your own session"),
     ]
     for arguments, told in cases:
         assert told in await refusal(a, "sessions", "sessions_send", **arguments), arguments

@@ -1,4 +1,4 @@
-"""Children are started within limits, in ten stages, each undone when a later one fails."""
+"""Spawning: children are started within limits, in ten stages, and each stage is undone if a later one fails."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from covey import Card
-from covey.core.address import parse_session_key
 from covey.core.channels.channel import console
 from covey.core.errors import (
     BeyondToken,
@@ -20,14 +19,14 @@ from covey.core.errors import (
     SpawnLimit,
     SpawnNotAllowed,
 )
-from covey.core.identity import Identity
+from covey.core.identity import Identity, parse_session_key
 from covey.core.ledger.event import Action
 from covey.core.names import AgentName
 from covey.core.work.run import STAGES, Run, RunId, RunState, Stage
 from covey.ports.store import Transaction
 from covey.ports.work import RunFilter
 from covey.services.children.request import SpawnRequest
-from covey.services.children.stages import Stages
+from covey.services.children.stages import SpawnStages
 from covey.surfaces.python.member import Errand
 from tests.scenarios.children import (
     FailingStages,
@@ -48,7 +47,7 @@ OPS = AgentName("ops")
 OWNER = Identity(AgentName("owner"))
 
 
-# ------------------------------------------------------------------------------------------------- what a spawn is
+# ------------------------------------------------------------------------------------------ a spawn and its stages
 
 
 async def test_a_spawn_returns_at_once_with_a_key_and_an_id_and_its_answer_comes_later(world: World) -> None:
@@ -69,7 +68,7 @@ async def test_a_spawn_returns_at_once_with_a_key_and_an_id_and_its_answer_comes
 
 
 @pytest.mark.requirement("sessions.spawn.stages")
-async def test_the_ten_stages_stand_in_the_journal_in_their_order(world: World) -> None:
+async def test_the_journal_contains_the_ten_stages_in_order(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         child = await lead.spawn("Go", run=obliging)
@@ -80,7 +79,7 @@ async def test_the_ten_stages_stand_in_the_journal_in_their_order(world: World) 
 
 @pytest.mark.requirement("sessions.spawn.stages")
 @pytest.mark.parametrize("stage", STAGES)
-async def test_a_stage_that_fails_undoes_what_the_earlier_ones_made(world: World, stage: Stage) -> None:
+async def test_a_failing_stage_undoes_the_earlier_ones(world: World, stage: Stage) -> None:
     async with household(world):
         await world.services.channels.add(console(OPS), OWNER)
         process = world.process()
@@ -107,8 +106,8 @@ async def test_a_stage_that_fails_undoes_what_the_earlier_ones_made(world: World
             assert Stage.SESSION in undone
             done = await stages_of(world, run)
             assert set(done) <= set(undone)
-        # And it takes nothing of the limit.
-        process.services.spawning.stages = Stages
+        # The failed spawn does not count towards the limit.
+        process.services.spawning.stages = SpawnStages
         children = [await lead.spawn("Go", agent="coder", run=obliging) for _ in range(5)]
         assert [r.status for child in children if (r := await soon(child.result()))] == [RunState.COMPLETED] * 5
 
@@ -165,12 +164,12 @@ async def test_ten_sessions_of_an_agent_that_spawn_at_once_have_five_children_to
         refused = [error for error in tries if isinstance(error, BaseException)]
         assert {type(error) for error in refused} == {SpawnLimit}
         assert (len(tries) - len(refused), len(await alive(world))) == (5, 5)
-        assert "lead has 5 of at most 5 children, over all its sessions" in str(refused[0])
+        assert "lead has 5 children over all its sessions, and the limit is 5" in str(refused[0])
         patient.let_go()
 
 
 @pytest.mark.requirement("sessions.spawn.limits")
-async def test_a_child_starts_no_children_unless_the_card_lets_it(world: World) -> None:
+async def test_a_child_can_only_start_children_if_the_card_allows_it(world: World) -> None:
     async def nested(errand: Errand) -> str:
         try:
             inner = await errand.me.spawn("Deeper", run=obliging)
@@ -182,7 +181,7 @@ async def test_a_child_starts_no_children_unless_the_card_lets_it(world: World) 
         lead = await lead_of(world)
         refused = await soon((await lead.spawn("Nest", run=nested)).result())
         assert refused is not None
-        assert refused.text == "the child would be at depth 2 of at most 1: max_depth on the card of lead raises that"
+        assert refused.text == "the child would be at depth 2, and the limit is 1 (max_depth on the card of lead)"
         await world.services.directory.register(AgentName("lead"), Card(max_depth=2), OWNER)
         allowed = await soon((await lead.spawn("Nest", run=nested)).result())
         assert allowed is not None
@@ -193,13 +192,13 @@ async def test_a_child_starts_no_children_unless_the_card_lets_it(world: World) 
 @pytest.mark.parametrize(
     ("parent", "child", "rule"),
     [
-        ({"allow_spawn": ("tester",)}, {}, "allow_spawn on the card of lead has tester"),
-        ({"allow_spawn": ()}, {}, "allow_spawn on the card of lead has no agent"),
-        ({"allowed_delegates": ("tester",)}, {}, "allowed_delegates on the card of lead has tester"),
-        ({}, {"allow_from": ("boss",)}, "allow_from on the card of coder has boss"),
+        ({"allow_spawn": ("tester",)}, {}, "allow_spawn on the card of lead allows tester"),
+        ({"allow_spawn": ()}, {}, "allow_spawn on the card of lead allows no agent"),
+        ({"allowed_delegates": ("tester",)}, {}, "allowed_delegates on the card of lead allows tester"),
+        ({}, {"allow_from": ("boss",)}, "allow_from on the card of coder allows boss"),
     ],
 )
-async def test_allow_lists_say_whose_children_an_agent_may_start(
+async def test_allow_lists_limit_the_agents_whose_children_can_be_started(
     world: World, parent: Mapping[str, Any], child: Mapping[str, Any], rule: str
 ) -> None:
     async with household(world):
@@ -210,7 +209,7 @@ async def test_allow_lists_say_whose_children_an_agent_may_start(
         assert rule in refused.value.message
         assert await all_runs(world) == []
         own = await soon((await lead.spawn("Go", run=obliging)).result())
-        assert own is not None  # a child of one's own agent is always allowed
+        assert own is not None  # a child of the parent's own agent is always allowed
 
 
 @pytest.mark.requirement("sessions.spawn.limits")
@@ -236,11 +235,11 @@ async def test_limits_hold_under_200_concurrent_spawns(world: World) -> None:
         patient.let_go()
 
 
-# ----------------------------------------------------------------------------------------------------- bad wishes
+# ----------------------------------------------------------------------------------------------- invalid requests
 
 
 @pytest.mark.requirement("sessions.mode.session")
-async def test_a_session_needs_a_thread_and_a_run_has_none(world: World) -> None:
+async def test_a_child_in_session_mode_needs_a_thread_and_a_run_has_none(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         with pytest.raises(Invalid, match="mode session needs thread=true"):
@@ -252,7 +251,7 @@ async def test_a_session_needs_a_thread_and_a_run_has_none(world: World) -> None
         assert await all_runs(world) == []
 
 
-async def test_what_can_not_be_started_is_a_clear_error_and_leaves_nothing(world: World) -> None:
+async def test_an_impossible_spawn_is_refused_with_a_reason_and_leaves_nothing(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         await world.services.channels.add(console(OPS), OWNER)
@@ -269,17 +268,17 @@ async def test_what_can_not_be_started_is_a_clear_error_and_leaves_nothing(world
         with pytest.raises(Invalid, match="group"):
             await lead.spawn("Go", group=asyncio.TaskGroup())
         with pytest.raises(LauncherUnavailable):
-            await lead.spawn("Go", run=obliging, group=asyncio.TaskGroup())  # nobody has entered it
+            await lead.spawn("Go", run=obliging, group=asyncio.TaskGroup())  # the group was not entered
         with pytest.raises(RunUnknown):
             await world.services.runs.view(RunId("00000000-0000-4000-8000-000000000000"))
         assert await alive(world) == []
 
 
-# ------------------------------------------------------------------------------------------- what a child is told
+# ---------------------------------------------------------------------------------------- prompts and attachments
 
 
 @pytest.mark.requirement("sessions.prompt")
-async def test_the_first_prompt_has_the_task_who_asked_and_how_to_report(world: World) -> None:
+async def test_the_first_prompt_contains_the_task_its_sender_and_how_to_report(world: World) -> None:
     told: list[str] = []
 
     async def curious(errand: Errand) -> None:
@@ -317,7 +316,7 @@ async def test_attachments_are_snapshots(world: World) -> None:
 # ------------------------------------------------------------------------------------------------------------ tokens
 
 
-async def test_an_agents_token_lets_it_start_children_of_its_own_and_of_others_but_not_for_others(
+async def test_an_agents_token_can_start_its_own_children_but_not_act_for_other_agents(
     world: World,
 ) -> None:
     async with household(world):
@@ -332,7 +331,7 @@ async def test_an_agents_token_lets_it_start_children_of_its_own_and_of_others_b
         with pytest.raises(BeyondToken):
             await narrowed.spawning.spawn(SpawnRequest("Go"), other.identity)
         with pytest.raises(BeyondToken, match="choose the program of other"):
-            await lead.spawn("Go", agent="other", run=obliging)  # it would act in other's name
+            await lead.spawn("Go", agent="other", run=obliging)  # the child would act in the name of other
         hidden = await other.spawn("Go", run=Patient())
         with pytest.raises(RunUnknown):
             await narrowed.runs.view(hidden.run_id)

@@ -1,4 +1,4 @@
-"""What comes of children: their mail, their results, their ends. Their parents hear the truth."""
+"""The outcome of children: their mail, their results and their ends, as reported to their parents."""
 
 import asyncio
 from typing import Any
@@ -13,8 +13,8 @@ from covey.core.identity import Identity
 from covey.core.ledger.message import Kind
 from covey.core.names import AgentName
 from covey.core.work.run import Run, RunState, Stage, status_of
-from covey.runtime.children import callables
-from covey.services.children.steps import Step
+from covey.runtime.children import launchers
+from covey.services.children.saga import SagaStep
 from covey.surfaces.python.member import Errand
 from covey.surfaces.python.spawned import Spawned
 from tests.scenarios.children import (
@@ -35,11 +35,11 @@ OPS = AgentName("ops")
 OWNER = Identity(AgentName("owner"))
 
 
-# ------------------------------------------------------------------------------------------------------- its mail
+# -------------------------------------------------------------------------------------------- the mail of a child
 
 
 @pytest.mark.requirement("sessions.mode.run")
-async def test_a_run_is_gone_when_it_is_finished_and_its_result_is_kept(world: World) -> None:
+async def test_a_finished_run_has_no_session_and_its_result_is_kept(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         child = await lead.spawn("Go", agent="coder", run=obliging)
@@ -84,7 +84,7 @@ async def test_an_answer_that_the_child_gives_itself_is_the_result(world: World)
         assert [m.text for m in await world.services.runs.history(child.run_id)][1:] == ["I say so myself"]
 
 
-async def test_a_child_can_ask_back_and_is_answered(world: World) -> None:
+async def test_a_child_can_ask_its_parent_and_get_an_answer(world: World) -> None:
     async def asking(errand: Errand) -> str:
         outcome = await errand.me.ask("lead", "Which style?")
         return f"formatted with {outcome.text}"
@@ -117,7 +117,7 @@ async def test_a_child_can_ask_back_and_is_answered(world: World) -> None:
         ("x" * 2_000_000, "completed", None, None),
     ],
 )
-async def test_whatever_a_child_returns_its_parent_hears_of_it(
+async def test_every_return_value_of_a_child_is_reported_to_its_parent(
     world: World, answer: Any, status: str, text: str | None, data: object
 ) -> None:
     async def returning(_errand: Errand) -> Any:
@@ -148,10 +148,10 @@ async def test_a_result_is_pushed_to_the_inbox_of_a_parent_that_does_not_wait(wo
 
 
 @pytest.mark.requirement("sessions.push")
-async def test_a_result_for_a_parent_that_is_gone_is_delivered_once_when_it_is_back(world: World) -> None:
+async def test_a_result_for_an_absent_parent_is_delivered_once_when_it_is_back(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
-        elsewhere = world.process()  # as a command that acts for the parent's session
+        elsewhere = world.process()  # as a CLI command does on behalf of the parent's session
         patient = Patient()
         run = await spawn_from(elsewhere, lead, "Go", patient)
         world.kill(lead)
@@ -165,7 +165,7 @@ async def test_a_result_for_a_parent_that_is_gone_is_delivered_once_when_it_is_b
         assert await waiting(back) == []
 
 
-async def test_the_result_of_a_child_of_ones_own_agent_never_goes_to_a_sibling_of_it(world: World) -> None:
+async def test_a_childs_result_never_goes_to_a_sibling_of_the_same_agent(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         elsewhere = world.process()
@@ -179,11 +179,11 @@ async def test_the_result_of_a_child_of_ones_own_agent_never_goes_to_a_sibling_o
         second.let_go()
 
 
-# ------------------------------------------------------------------------------------------------------- its ends
+# -------------------------------------------------------------------------------------------- the ends of a child
 
 
 @pytest.mark.requirement("sessions.timeout")
-async def test_a_child_that_takes_too_long_is_ended_and_its_parent_gets_what_was_made(world: World) -> None:
+async def test_a_child_over_its_time_limit_is_ended_and_its_parent_gets_the_partial_output(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         patient = Patient()
@@ -195,7 +195,7 @@ async def test_a_child_that_takes_too_long_is_ended_and_its_parent_gets_what_was
         assert patient.was_cancelled
 
 
-async def test_a_child_is_stopped_from_any_process_and_by_nobody_else(world: World) -> None:
+async def test_a_child_can_be_stopped_from_any_process_but_not_by_a_stranger(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         stranger = await world.process().join("stranger")
@@ -233,10 +233,10 @@ async def test_a_child_that_is_closed_before_its_first_step_ends_too(world: Worl
     assert (await child.refresh()).state is RunState.STOPPED
 
 
-async def test_a_child_that_does_not_let_itself_be_cancelled_is_left_alone(
+async def test_a_child_that_ignores_cancellation_is_abandoned(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(callables, "GRACE_S", 0.02)
+    monkeypatch.setattr(launchers, "GRACE_S", 0.02)
     begun, enough, over = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def stubborn(_errand: Errand) -> str:
@@ -255,7 +255,7 @@ async def test_a_child_that_does_not_let_itself_be_cancelled_is_left_alone(
     await soon(child.stop("enough"))
     assert (child.state, child.record.reason) == (RunState.STOPPED, "enough")
     await soon(world.end_children())
-    assert "does not let itself be cancelled" in caplog.text
+    assert "ignored its cancellation" in caplog.text
     enough.set()
     await soon(over.wait())
     await asyncio.sleep(0)
@@ -280,7 +280,7 @@ async def test_a_group_waits_for_its_children_and_ends_them_when_it_is_cancelled
         assert (await started[0].refresh()).state is RunState.STOPPED
 
 
-async def test_a_child_whose_process_is_killed_is_lost_and_its_parent_hears_it_once(world: World) -> None:
+async def test_a_child_whose_process_is_killed_is_lost_and_its_parent_is_notified_once(world: World) -> None:
     async with household(world):
         elsewhere = world.process()
         lead = await lead_of(world)
@@ -289,7 +289,7 @@ async def test_a_child_whose_process_is_killed_is_lost_and_its_parent_hears_it_o
         runs = [await spawn_from(elsewhere, lead, "Wait", Patient(), agent=coder) for _ in range(5)]
         world.kill(other)
         assert [(await world.services.runs.view(run.id)).run.state for run in runs] == [RunState.LOST] * 5
-        # Those that are dead take no place: the next one can be started at once.
+        # Dead children do not count towards the limit, so the next one can be started at once.
         replaced = await lead.spawn("Go", agent="coder", run=obliging)
         await soon(replaced.result())
         await world.tend()
@@ -300,7 +300,7 @@ async def test_a_child_whose_process_is_killed_is_lost_and_its_parent_hears_it_o
         assert await owed(world, "coder") == 0
 
 
-async def test_a_parent_hears_of_a_start_that_was_broken_off_by_a_kill(world: World) -> None:
+async def test_a_parent_is_notified_of_a_start_that_a_kill_interrupted(world: World) -> None:
     async with household(world):
         process = world.process()
         lead = await lead_of(world)
@@ -309,7 +309,7 @@ async def test_a_parent_hears_of_a_start_that_was_broken_off_by_a_kill(world: Wo
         class Dying(FailingStages):
             at = Stage.ATTACHMENTS
 
-            def _failing(self, step: Step) -> Step:
+            def _failing(self, step: SagaStep) -> SagaStep:
                 async def in_world(_run: Run) -> None:
                     world.kill(helper)
                     await asyncio.Event().wait()
@@ -325,7 +325,7 @@ async def test_a_parent_hears_of_a_start_that_was_broken_off_by_a_kill(world: Wo
         await until(world, is_lost)
         await world.tend()
         (notice,) = await lead.inbox.peek()
-        assert notice.text.startswith("The start of a child of coder was broken off")
+        assert notice.text.startswith("The start of a child of coder was aborted")
         assert (notice.message.sender.agent, status_of(notice.message)) == ("covey", "lost")
         spawning.cancel()
         await asyncio.wait({spawning})

@@ -1,24 +1,22 @@
-"""Children that stay, talk with people, ask for siblings, and are looked at."""
+"""Children in session mode: conversations with people, siblings, and views of runs."""
 
 from typing import Any, cast
 
 import pytest
 
-from covey.core.address import parse_address
 from covey.core.channels.channel import console
 from covey.core.errors import (
     Invalid,
     NoParent,
 )
-from covey.core.identity import Identity
-from covey.core.ids import parked_inbox
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.message import Callback
-from covey.core.names import AgentName
+from covey.core.names import AgentName, parked_inbox
 from covey.core.work.run import Run, RunMode, RunState
 from covey.ports.store import Transaction
 from covey.ports.work import RunFilter
-from covey.services.channels.channels import Said
+from covey.services.channels.channels import PersonMessage
 from covey.surfaces.python.member import Errand
 from tests.scenarios.children import (
     Patient,
@@ -40,7 +38,7 @@ OWNER = Identity(AgentName("owner"))
 
 
 @pytest.mark.requirement("sessions.thread", "sessions.mode.session")
-async def test_a_session_stays_and_talks_with_its_parent_and_with_people(world: World) -> None:
+async def test_a_child_in_session_mode_talks_with_its_parent_and_with_people(world: World) -> None:
     heard: list[tuple[str, str]] = []
 
     async def chatty(errand: Errand) -> str:
@@ -60,11 +58,11 @@ async def test_a_session_stays_and_talks_with_its_parent_and_with_people(world: 
         assert first.text == "You said: Review with me"
         answer = await soon(lead.ask(str(child.key), "And the tests?"))
         assert answer.text == "You said: And the tests?"
-        before, _, now = heard[1][1].partition("Now this is said to you:")
+        before, _, now = heard[1][1].partition("The new message to you:")
         assert "And the tests?" not in before
         assert '<message from="lead">\nAnd the tests?\n</message>' in now
         assert '<message from="you">\nYou said: Review with me\n</message>' in before
-        await world.services.channels.hear(Said(OPS, "pr-7", "Is it safe?", person="Ada"))
+        await world.services.channels.hear(PersonMessage(OPS, "pr-7", "Is it safe?", person="Ada"))
 
         async def are_posted() -> bool:
             return len(await _posts(world)) == 4
@@ -83,7 +81,7 @@ async def test_a_session_stays_and_talks_with_its_parent_and_with_people(world: 
         assert await bindings(world) == []
 
 
-async def test_a_session_that_fails_at_one_message_goes_on_with_the_next(world: World) -> None:
+async def test_a_child_in_session_mode_that_fails_at_one_message_continues_with_the_next(world: World) -> None:
     async def moody(errand: Errand) -> str:
         if errand.task == "fail":
             raise ValueError("not today")
@@ -104,7 +102,7 @@ async def test_a_session_that_fails_at_one_message_goes_on_with_the_next(world: 
         await soon(child.stop())
 
 
-async def test_a_parent_hears_of_the_end_of_a_child_that_stayed(world: World) -> None:
+async def test_a_parent_is_notified_of_the_end_of_a_child_in_session_mode(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         await world.services.channels.add(console(OPS), OWNER)
@@ -125,12 +123,12 @@ async def test_a_parent_hears_of_the_end_of_a_child_that_stayed(world: World) ->
         assert await bindings(world) == []
 
 
-async def test_a_new_thread_is_on_the_channel_that_the_parent_has_to_do_with(world: World) -> None:
+async def test_a_new_thread_is_on_the_channel_that_is_bound_to_the_parent(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         for name in ("ops", "team"):
             await world.services.channels.add(console(AgentName(name)), OWNER)
-        with pytest.raises(Invalid, match="there are ops, team"):
+        with pytest.raises(Invalid, match="the channels are ops, team"):
             await lead.spawn("Stay", mode="session", thread=True, run=obliging)
         await world.services.channels.bind(AgentName("team"), "general", parse_address("lead"), OWNER)
         child = await lead.spawn("Stay", mode="session", thread=True, run=obliging, label="helper")
@@ -167,7 +165,7 @@ async def test_a_sibling_is_a_child_of_the_same_parent_who_gets_its_result(world
             await spawn_from(process, lead, "Help me", obliging, is_sibling=True)
 
 
-# -------------------------------------------------------------------------------------------------------- looking
+# ---------------------------------------------------------------------------------------------------------- views
 
 
 async def test_runs_are_shown_as_a_tree_each_after_its_parent(world: World) -> None:
@@ -198,7 +196,7 @@ async def test_runs_are_shown_as_a_tree_each_after_its_parent(world: World) -> N
 
 
 async def _posts(world: World) -> list[tuple[str, str]]:
-    """Return what is posted for people, and where."""
+    """Return the pending posts to people: conversation and text."""
 
     async def operation(tx: Transaction) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []

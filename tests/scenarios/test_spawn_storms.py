@@ -1,17 +1,17 @@
-"""Children and storms: a spawn spends the budget of its causal tree, and who waits for a child waits in the graph."""
+"""Children and storms: a spawn spends the budget of its causal tree, and a wait for a child is part of the wait-for
+graph."""
 
 import asyncio
 
 import pytest
 
 from covey.core.errors import TreeExhausted, WaitCircle
-from covey.core.ids import JOURNAL_TOPIC
 from covey.core.ledger.event import Action
 from covey.core.ledger.message import Message
 from covey.core.ledger.outcome import Outcome
 from covey.core.ledger.ticket import Ticket
 from covey.core.ledger.waits import Edge
-from covey.core.names import SPACE, AgentName
+from covey.core.names import JOURNAL_TOPIC, SPACE, AgentName
 from covey.core.storms.budget import Limit
 from covey.core.work.run import RunState
 from covey.services.children.spawning import RunResult
@@ -29,13 +29,13 @@ async def limit(world: World, **changes: int) -> None:
 
 
 async def asked(world: World, lead: Member) -> str:
-    """Let somebody want something of the lead; return the message, which is the root of what comes of it."""
+    """Let an agent write to the lead. Return the message, which is the root of the causal tree."""
     (alice,) = await world.join("alice")
     return (await alice.send(lead.name, "Shall we look at the parser?")).message_id
 
 
 async def question_to(world: World, member: Member, besides: Spawned | None = None) -> Ticket:
-    """Wait until a member is asked something, other than what a child of its own agent was asked by it."""
+    """Wait until a member is asked a question other than the request to its own child."""
     known = None if besides is None else besides.record.request
 
     async def look() -> Ticket | None:
@@ -48,7 +48,7 @@ async def question_to(world: World, member: Member, besides: Spawned | None = No
 
 
 async def told(world: World, name: str) -> list[Message]:
-    items = await world.services.looking.peek(AgentName(name))
+    items = await world.services.inbox.peek(AgentName(name))
     return [item.message for item in items if item.message.sender.agent == SPACE]
 
 
@@ -57,7 +57,7 @@ async def told(world: World, name: str) -> list[Message]:
 
 @pytest.mark.requirement("storm.budget")
 @pytest.mark.parametrize(("name", "allowed", "count"), [("children", 1, 2), ("messages", 3, 4)])
-async def test_a_spawn_that_its_tree_has_no_room_for_is_a_storm_that_was_stopped(
+async def test_a_spawn_beyond_the_budget_of_its_tree_is_a_stopped_storm(
     world: World, name: str, allowed: int, count: int
 ) -> None:
     async with household(world):
@@ -94,7 +94,7 @@ async def test_a_spawn_that_its_tree_has_no_room_for_is_a_storm_that_was_stopped
         assert await world.services.storms.look() == []
 
 
-async def test_an_agent_that_is_nowhere_is_not_made_by_a_spawn_that_is_refused(world: World) -> None:
+async def test_a_refused_spawn_does_not_register_an_unknown_agent(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         root = await asked(world, lead)
@@ -104,7 +104,7 @@ async def test_an_agent_that_is_nowhere_is_not_made_by_a_spawn_that_is_refused(w
         assert "stranger" not in await world.services.directory.names()
 
 
-async def test_a_spawn_whose_first_stages_were_committed_is_undone_and_the_storm_stands(world: World) -> None:
+async def test_a_refused_spawn_undoes_its_committed_stages_and_the_storm_is_recorded(world: World) -> None:
     async with household(world):
         lead = await lead_of(world)
         root = await asked(world, lead)
@@ -129,12 +129,17 @@ async def test_a_model_whose_spawn_is_refused_reads_which_limit_and_how_to_raise
             turn.responded("r-1")
         answer = await use(lead, "sessions", "sessions_spawn", task="Look at it")
         assert answer.is_error
-        for words in (root, "2 messages of 1", "covey storms limits --messages N", f"covey storms lift {root}"):
+        for words in (
+            root,
+            "2 messages, and the limit is 1",
+            "covey storms limits --messages N",
+            f"covey storms lift {root}",
+        ):
             assert words in answer.text
         assert len(await world.events(Action.STORM_STOPPED)) == 1
 
 
-# ------------------------------------------------------------------------------------------------ waiting for it
+# --------------------------------------------------------------------------------------------- waits for a child
 
 
 class Waiting:
@@ -146,7 +151,7 @@ class Waiting:
         self._waiting = asyncio.create_task(child.result(timeout=LONG, answers_meanwhile=answers_meanwhile))
 
     async def begun(self) -> Edge:
-        """Return the wait, as soon as it is known."""
+        """Return the wait, as soon as it is in the graph."""
 
         async def look() -> Edge | None:
             edges = await self._world.services.waits.graph()
@@ -174,7 +179,7 @@ class Waiting:
 
 
 class Asking:
-    """A child that asks its parent when it is told to, and says what came of it."""
+    """A child that asks its parent when it is released, and returns the outcome."""
 
     def __init__(self, *, in_thread: bool = False) -> None:
         self._go = asyncio.Event()
@@ -198,7 +203,7 @@ class Asking:
 
 
 @pytest.mark.requirement("storm.cycle")
-async def test_a_child_that_asks_the_parent_that_waits_for_it_is_refused_with_the_path(world: World) -> None:
+async def test_a_child_that_asks_its_waiting_parent_is_refused_with_the_path(world: World) -> None:
     async with household(world):
         lead, asking = await lead_of(world), Asking()
         child = await lead.spawn("Format", agent="coder", run=asking)
@@ -255,7 +260,7 @@ async def test_a_circle_goes_on_through_a_child_that_waits_whatever_its_siblings
 
 @pytest.mark.requirement("storm.cycle")
 @pytest.mark.parametrize("in_thread", [True, False])
-async def test_a_child_of_ones_own_agent_that_asks_back_outside_its_thread_is_refused_too(
+async def test_a_child_of_the_same_agent_that_asks_back_outside_its_thread_is_refused_too(
     world: World, in_thread: bool
 ) -> None:
     async with household(world):
@@ -273,7 +278,7 @@ async def test_a_child_of_ones_own_agent_that_asks_back_outside_its_thread_is_re
         assert ("lead → lead" in result.text) is not in_thread
 
 
-async def test_another_session_of_ones_own_agent_can_answer_its_child(world: World) -> None:
+async def test_another_session_of_the_parents_agent_can_answer_the_child(world: World) -> None:
     async with household(world):
         lead, asking = await lead_of(world), Asking()
         (other,) = await world.join("lead")
@@ -297,7 +302,7 @@ async def test_a_parent_that_would_wait_for_a_child_that_waits_for_it_is_refused
         with pytest.raises(WaitCircle) as caught:
             await soon(child.result(timeout=LONG))
         assert caught.value.details["path"] == ["lead", "coder", "lead"]
-        assert await child.result(timeout=0) is None  # to look is not to wait
+        assert await child.result(timeout=0) is None  # reading without a timeout is not waiting
         await lead.reply(question.message_id, "Prettier")
         result = await soon(child.result(timeout=LONG))
         assert result is not None
@@ -305,9 +310,7 @@ async def test_a_parent_that_would_wait_for_a_child_that_waits_for_it_is_refused
 
 
 @pytest.mark.parametrize("in_thread", [True, False])
-async def test_a_child_may_ask_back_in_its_thread_or_a_parent_that_answers_meanwhile(
-    world: World, in_thread: bool
-) -> None:
+async def test_a_child_may_ask_in_its_thread_or_if_its_parent_answers_meanwhile(world: World, in_thread: bool) -> None:
     async with household(world):
         lead, asking = await lead_of(world), Asking(in_thread=in_thread)
         child = await lead.spawn("Format", agent="coder", run=asking)
@@ -322,7 +325,7 @@ async def test_a_child_may_ask_back_in_its_thread_or_a_parent_that_answers_meanw
         assert result.text == "formatted with Prettier"
 
 
-async def test_a_parent_that_waits_no_longer_is_in_no_circle(world: World) -> None:
+async def test_a_parent_whose_wait_was_cancelled_is_in_no_circle(world: World) -> None:
     async with household(world):
         lead, asking = await lead_of(world), Asking()
         child = await lead.spawn("Format", agent="coder", run=asking)
@@ -335,7 +338,7 @@ async def test_a_parent_that_waits_no_longer_is_in_no_circle(world: World) -> No
         assert (await soon(child.result(timeout=LONG))) is not None
 
 
-async def test_who_only_looks_whether_a_child_is_done_does_not_wait(world: World) -> None:
+async def test_checking_a_child_without_a_timeout_is_no_wait(world: World) -> None:
     async with household(world):
         lead, patient = await lead_of(world), Patient()
         child = await lead.spawn("Count", agent="coder", run=patient)

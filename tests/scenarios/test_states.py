@@ -1,4 +1,4 @@
-"""States: every delivery is in one state of the table, and every move to it is journalled with its actor."""
+"""States: every delivery is in one state of the table, and every move is journalled with its actor."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +10,7 @@ from covey.core.ledger.delivery import MOVES, TERMINAL, DeliveryState
 from covey.core.ledger.event import Action
 from covey.ports.store import Store
 from covey.services.care.audit import Audit
-from covey.testing.dying import Death, Died, DyingStore, deaths
+from covey.testing.faults import Death, Died, DyingStore, deaths
 from tests.scenarios.stores import in_memory, on_sqlite
 from tests.scenarios.world import Process, World, read, show, waiting
 
@@ -20,7 +20,7 @@ S = DeliveryState
 
 
 async def every_state(world: World) -> dict[DeliveryState, str]:
-    """Bring a message to each state that it can rest in."""
+    """Bring a message to each state in which it can stay."""
     alice, bob, gone = await world.join("alice", "bob", "gone")
     await world.process().join("shut", card={"allow_from": []})
     small = await world.process().join("small", inbox_limit=1, inbox_overflow="first-in-first-out")
@@ -47,7 +47,7 @@ async def every_state(world: World) -> dict[DeliveryState, str]:
     return {state: receipt.message_id for state, receipt in found.items()}
 
 
-async def test_every_state_is_reached_by_moves_that_the_journal_has_with_their_actors(world: World) -> None:
+async def test_every_state_is_reached_by_journalled_moves_with_their_actors(world: World) -> None:
     found = await every_state(world)
     assert set(found) == set(DeliveryState) - {S.ACCEPTED}
     for state, message_id in found.items():
@@ -84,7 +84,7 @@ async def test_nothing_leaves_a_terminal_state(world: World) -> None:
         assert (await world.delivery(message_id)).state is state
 
 
-async def test_nothing_that_was_accepted_disappears(world: World) -> None:
+async def test_no_accepted_message_disappears(world: World) -> None:
     found = await every_state(world)
     for message_id in found.values():
         (message,) = [m for m in await world.observer.thread(message_id) if m.id == message_id]
@@ -93,7 +93,7 @@ async def test_nothing_that_was_accepted_disappears(world: World) -> None:
 
 
 async def story(process: Process) -> None:
-    """A little of everything, by one process."""
+    """A bit of everything, by one process."""
     alice, bob = await process.join("alice"), await process.join("bob", inbox_limit=3, inbox_overflow="evict-oldest")
     asked = await alice.send("bob", "shall I?", kind="request", scope="build", subject="merge")
     for n in range(3):
@@ -109,7 +109,7 @@ async def story(process: Process) -> None:
 
 
 class Deaths:
-    """Wraps stores so that they die where told, and remembers what was written."""
+    """A wrapper for stores that makes them die at a given point, and records the writes."""
 
     def __init__(self, death: Death | None = None) -> None:
         self._death = death
@@ -122,7 +122,7 @@ class Deaths:
 
 
 @pytest.mark.parametrize(("engine", "step"), [("memory", 1), ("sqlite", 6)])
-async def test_a_process_that_dies_anywhere_leaves_a_sound_ledger_that_others_go_on_with(
+async def test_a_process_that_dies_at_any_point_leaves_a_sound_ledger_that_others_can_use(
     tmp_path: Path, engine: str, step: int
 ) -> None:
     def fresh(n: int) -> World:

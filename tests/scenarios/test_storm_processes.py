@@ -1,11 +1,10 @@
-"""Storms and circles among real processes over a real file."""
+"""Storms and wait circles between real processes over a real file."""
 
 import pytest
 
 import covey
-from covey.core.ids import JOURNAL_TOPIC
 from covey.core.ledger.event import Action
-from covey.core.names import OPERATOR
+from covey.core.names import JOURNAL_TOPIC, OPERATOR
 from covey.core.storms.echo import ROUNDS
 from covey.ports.ledger import EventFilter
 from tests.scenarios.playing import Start, go, strings, told
@@ -13,7 +12,7 @@ from tests.scenarios.world import LIMIT_S, soon
 
 
 @pytest.mark.requirement("storm.echo")
-async def test_two_models_that_thank_each_other_are_stopped_and_both_are_told(url: str, start: Start) -> None:
+async def test_two_models_that_thank_each_other_are_stopped_and_both_are_notified(url: str, start: Start) -> None:
     alice = start("polite", "alice", "bob", "Thanks so much!")
     bob = start("polite", "bob", "alice", "You're very welcome!")
     go([alice, bob])
@@ -29,7 +28,7 @@ async def test_two_models_that_thank_each_other_are_stopped_and_both_are_told(ur
             sent += int(count)
             assert "said nothing new" in notice
         assert sent == 2 * ROUNDS
-        items = await space.services.looking.peek(OPERATOR)
+        items = await space.services.inbox.peek(OPERATOR)
         assert ["said nothing new" in item.message.text for item in items] == [True]
         stops = await space.services.history.read(0, 10, EventFilter(action=Action.STORM_STOPPED))
         assert [event.details["code"] for event in stops] == ["echo-storm"]
@@ -55,7 +54,7 @@ async def test_a_circle_of_three_asks_is_refused_with_its_path(url: str, start: 
 
 
 async def _waits(space: covey.Space, count: int) -> bool | None:
-    """Tell whether so many wait."""
+    """Return True if `count` waits exist, otherwise None."""
     return len([edge for edge in await space.services.waits.graph() if edge.is_wait]) == count or None
 
 
@@ -67,6 +66,6 @@ async def test_two_processes_that_send_to_each_other_are_stopped_together_once(u
         go(processes)
         accepted = [int(str(told(process))) for process in processes]
         assert sum(accepted) < 500
-        items = await space.services.looking.peek(OPERATOR)
+        items = await space.services.inbox.peek(OPERATOR)
         assert ["A storm was stopped" in item.message.text for item in items] == [True]
         assert len(await space.services.storms.exchanges()) == 1

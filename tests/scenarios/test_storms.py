@@ -1,4 +1,5 @@
-"""Storms: a causal tree has a budget, two agents that say nothing new are stopped, and nobody is left hanging."""
+"""Storms: a causal tree has a budget, agents that say nothing new are stopped, and no waiting agent is left without an
+answer."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,16 +7,15 @@ from itertools import count, cycle, islice
 
 import pytest
 
-from covey.core.address import EVERYONE, parse_address
 from covey.core.errors import EchoStorm, Invalid, MessageUnknown, OperatorOnly, TreeExhausted
-from covey.core.ids import MessageId, parse_message_id
+from covey.core.identity import EVERYONE, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind, TextPart
+from covey.core.ledger.offer import EvidenceGrade
 from covey.core.ledger.outcome import OutcomeKind
 from covey.core.ledger.ticket import TicketState
-from covey.core.names import SPACE, AgentName
+from covey.core.names import SPACE, AgentName, MessageId, parse_message_id
 from covey.core.storms.budget import Limit, Limits, Tree
 from covey.core.storms.echo import ROUNDS
 from covey.ports.store import Transaction
@@ -28,7 +28,7 @@ POLITE = ("Thanks!", "You're welcome!", "Great, talk soon!", "Likewise 👋")
 
 
 async def limit(world: World, **changes: int) -> None:
-    """Let the operator change limits of the space."""
+    """Change limits of the space as the operator."""
     await world.services.storms.set_limits({Limit(name): n for name, n in changes.items()}, await world.operator())
 
 
@@ -37,7 +37,7 @@ async def begin(alice: Member) -> str:
 
 
 async def volley(alice: Member, bob: Member, times: int, first: str) -> str:
-    """Let bob and alice answer each other so many times, with something new; return the last id."""
+    """Let bob and alice answer each other `times` times with new texts. Return the last id."""
     last = first
     for sender in islice(cycle((bob, alice)), times):
         last = (await sender.reply(last, f"thought number {next(THOUGHTS)}")).message_id
@@ -45,7 +45,10 @@ async def volley(alice: Member, bob: Member, times: int, first: str) -> str:
 
 
 async def echo(alice: Member, bob: Member, first: str, texts: Sequence[str] = POLITE) -> tuple[int, EchoStorm]:
-    """Let bob and alice thank each other until one is refused; return how often they did, and the refusal."""
+    """Let bob and alice thank each other until a message is refused.
+
+    Return the number of accepted messages, and the refusal.
+    """
     last, senders, said = first, cycle((bob, alice)), cycle(texts)
     for n in range(100):
         try:
@@ -56,8 +59,8 @@ async def echo(alice: Member, bob: Member, first: str, texts: Sequence[str] = PO
 
 
 async def told(world: World, name: str) -> Sequence[str]:
-    """Return what the space has told an agent."""
-    items = await world.services.looking.peek(AgentName(name))
+    """Return the notices of the space to an agent."""
+    items = await world.services.inbox.peek(AgentName(name))
     return [item.message.text for item in items if item.message.sender.agent == SPACE]
 
 
@@ -72,7 +75,7 @@ async def tree_of(world: World, root: str) -> Tree | None:
 
 
 @pytest.mark.requirement("storm.budget")
-async def test_a_tree_that_has_all_its_messages_is_refused_another_and_everyone_is_told_once(world: World) -> None:
+async def test_a_tree_at_its_limit_of_messages_refuses_another_and_each_agent_is_notified_once(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, messages=5)
     root = await begin(alice)
@@ -88,8 +91,11 @@ async def test_a_tree_that_has_all_its_messages_is_refused_another_and_everyone_
         "raise_with": "covey storms limits --messages N",
         "lift_with": f"covey storms lift {root}",
     }
-    assert all(word in caught.value.message for word in (root, "6 messages", "of 5", "covey storms limits --messages"))
-    assert len(await world.services.dialogue.thread(parse_message_id(root))) == 5 + 3  # and what was told of it
+    assert all(
+        word in caught.value.message
+        for word in (root, "6 messages", "the limit is 5", "covey storms limits --messages")
+    )
+    assert len(await world.services.dialogue.thread(parse_message_id(root))) == 5 + 3  # the messages and their notices
     for name in ("alice", "bob", "operator"):
         (notice,) = await told(world, name)
         assert root in notice
@@ -120,7 +126,7 @@ async def test_time_runs_while_a_tree_does_not_rest(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, hours=2)
     last = await begin(alice)
-    world.pass_time(minutes=600)  # nothing has come of it yet
+    world.pass_time(minutes=600)  # the tree has no other message yet
     for _ in range(3):
         last = await volley(alice, bob, 2, last)
         world.pass_time(minutes=59)
@@ -136,7 +142,7 @@ async def test_time_runs_while_a_tree_does_not_rest(world: World) -> None:
 
 
 @pytest.mark.requirement("storm.budget")
-async def test_children_are_counted_where_a_spawn_says_so(world: World) -> None:
+async def test_children_are_counted_by_spawning_messages(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, children=2)
     root = parse_message_id(await begin(alice))
@@ -150,10 +156,10 @@ async def test_children_are_counted_where_a_spawn_says_so(world: World) -> None:
     with pytest.raises(TreeExhausted) as caught:
         await spawn()
     assert (caught.value.details["limit"], caught.value.details["count"]) == ("children", 3)
-    await bob.reply(root, "they have begun")  # no child, so it is no matter of children
+    await bob.reply(root, "they have begun")  # not a spawning message, so the limit of children does not apply
 
 
-async def test_a_message_that_begins_something_is_in_no_tree_and_costs_nothing_more(world: World) -> None:
+async def test_a_first_message_without_replies_is_in_no_tree(world: World) -> None:
     alice, _bob = await world.join("alice", "bob")
     await limit(world, messages=1, depth=1)
     for n in range(5):
@@ -162,7 +168,7 @@ async def test_a_message_that_begins_something_is_in_no_tree_and_costs_nothing_m
 
 
 @pytest.mark.requirement("storm.budget")
-async def test_what_is_owed_is_answered_in_a_tree_that_is_stopped(world: World) -> None:
+async def test_an_owed_answer_is_accepted_in_a_stopped_tree(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, messages=3)
     root = await begin(alice)
@@ -173,11 +179,11 @@ async def test_what_is_owed_is_answered_in_a_tree_that_is_stopped(world: World) 
     await bob.reply(asked.ticket.message_id, "main")
     outcome = await alice.resume(asked.ticket.id, timeout=0)
     assert (outcome.kind, outcome.text) == (OutcomeKind.REPLIED, "main")
-    with pytest.raises(TreeExhausted):  # the debt is paid: a second answer is not owed
+    with pytest.raises(TreeExhausted):  # the debt is paid, so a second answer is not due
         await bob.reply(asked.ticket.message_id, "main, I said")
 
 
-async def test_a_task_of_a_stopped_tree_is_brought_to_its_end_and_its_delegator_told(world: World) -> None:
+async def test_a_task_of_a_stopped_tree_can_be_finished_and_its_delegator_gets_the_result(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, messages=2)
     root = await begin(alice)
@@ -196,7 +202,7 @@ async def test_a_task_of_a_stopped_tree_is_brought_to_its_end_and_its_delegator_
 
 
 @pytest.mark.requirement("storm.budget")
-async def test_the_operator_raises_a_limit_or_lifts_one_tree_and_nobody_else_does(world: World) -> None:
+async def test_only_the_operator_raises_a_limit_or_lifts_a_tree(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     storms, operator = world.services.storms, await world.operator()
     await limit(world, messages=3)
@@ -212,11 +218,11 @@ async def test_the_operator_raises_a_limit_or_lifts_one_tree_and_nobody_else_doe
     await limit(world, messages=5)
     last = (await bob.reply(last, "more")).message_id
     (view,) = await storms.look()
-    assert (view.tree.stopped, view.tree.messages) == (None, 4)  # near its limit, and going on
+    assert (view.tree.stopped, view.tree.messages) == (None, 4)  # near its limit, and active
     await alice.reply(last, "yet more")
     with pytest.raises(TreeExhausted):
         await alice.reply(last, "and more")
-    await storms.lift(MessageId(last), operator)  # any message of it will do
+    await storms.lift(MessageId(last), operator)  # any message of the tree can be named
     await volley(alice, bob, 4, last)
     assert (await world.events(Action.STORM_LIFTED))[0].details["messages"] == 5
     lonely = await alice.send("bob", "nobody answered this")
@@ -227,7 +233,7 @@ async def test_the_operator_raises_a_limit_or_lifts_one_tree_and_nobody_else_doe
     assert await storms.limits() == Limits(messages=5)
 
 
-async def test_what_a_person_says_passes_and_gives_the_tree_its_budget_again(world: World) -> None:
+async def test_a_message_of_a_person_passes_and_resets_the_budget_of_the_tree(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, messages=3)
     root = await begin(alice)
@@ -239,7 +245,7 @@ async def test_what_a_person_says_passes_and_gives_the_tree_its_budget_again(wor
     await volley(alice, bob, 2, last)
 
 
-async def test_the_operator_is_written_to_in_a_stopped_tree(world: World) -> None:
+async def test_the_operator_can_get_mail_in_a_stopped_tree(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, messages=2)
     root = await begin(alice)
@@ -250,7 +256,7 @@ async def test_the_operator_is_written_to_in_a_stopped_tree(world: World) -> Non
         await bob.send("operator", "help", relaying=root)
 
 
-async def test_of_many_at_once_only_as_many_pass_as_the_budget_has_room_for(world: World) -> None:
+async def test_of_many_simultaneous_messages_only_as_many_pass_as_the_budget_allows(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await limit(world, messages=6)
     root = await begin(alice)
@@ -270,7 +276,9 @@ async def test_of_many_at_once_only_as_many_pass_as_the_budget_has_room_for(worl
 
 
 @pytest.mark.requirement("storm.echo")
-async def test_two_who_thank_each_other_are_stopped_after_a_few_rounds_and_all_are_told(world: World) -> None:
+async def test_two_agents_that_thank_each_other_are_stopped_after_a_few_rounds_and_all_are_notified(
+    world: World,
+) -> None:
     alice, bob = await world.join("alice", "bob")
     root = await begin(alice)
     times, error = await echo(alice, bob, root)
@@ -291,21 +299,21 @@ async def test_two_who_thank_each_other_are_stopped_after_a_few_rounds_and_all_a
 
 
 @pytest.mark.requirement("storm.echo")
-async def test_both_are_refused_until_one_says_something_new(world: World) -> None:
+async def test_both_agents_are_refused_until_one_says_something_new(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     root = await begin(alice)
     await echo(alice, bob, root)
     for sender in (alice, bob):
         with pytest.raises(EchoStorm):
             await sender.send("bob" if sender is alice else "alice", "Thanks again!", in_reply_to=root)
-    assert len(await told(world, "alice")) == 1  # nobody is nagged
+    assert len(await told(world, "alice")) == 1  # each agent is notified only once
     news = await alice.send("bob", "The deploy has failed on the third node.", in_reply_to=root)
     await bob.reply(news.message_id, "Thanks!")
     assert await world.services.storms.look() == []
 
 
 @pytest.mark.requirement("storm.echo")
-async def test_the_operator_lets_an_echo_go_on(world: World) -> None:
+async def test_the_operator_can_lift_an_echo(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     root = await begin(alice)
     await echo(alice, bob, root)
@@ -315,7 +323,7 @@ async def test_the_operator_lets_an_echo_go_on(world: World) -> None:
 
 
 @pytest.mark.requirement("storm.echo")
-async def test_those_who_thank_everyone_are_stopped_as_two_would_be(world: World) -> None:
+async def test_agents_that_thank_everyone_are_stopped_as_two_would_be(world: World) -> None:
     members = await world.join("alice", "bob", "carol")
     root = (await members[0].send("*", "The release is out.")).message_id
     for sender in islice(cycle(members), 3 * ROUNDS):
@@ -328,7 +336,7 @@ async def test_those_who_thank_everyone_are_stopped_as_two_would_be(world: World
         assert len(await told(world, name)) == 1
 
 
-async def test_others_of_the_tree_and_other_trees_are_not_stopped_with_them(world: World) -> None:
+async def test_other_agents_of_the_tree_and_other_trees_are_not_stopped(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     root = await begin(alice)
     await echo(alice, bob, root)
@@ -339,14 +347,14 @@ async def test_others_of_the_tree_and_other_trees_are_not_stopped_with_them(worl
 
 
 @pytest.mark.requirement("storm.echo")
-async def test_an_answer_that_is_owed_is_delivered_however_often_it_was_said(world: World) -> None:
+async def test_an_owed_answer_is_delivered_however_often_it_was_repeated(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     root = await begin(alice)
     await echo(alice, bob, root)
     with pytest.raises(EchoStorm):
         await alice.ask("bob", "ok?", timeout=0, in_reply_to=root)
     asked = await alice.ask("bob", "Which shard holds the users?", timeout=0, in_reply_to=root)
-    await bob.reply(asked.ticket.message_id, "ok")
+    await bob.reply(asked.ticket.message_id, "ok", close=False)
     assert (await world.ticket(asked.ticket.message_id, "bob")).state is TicketState.ANSWERED
 
 
@@ -369,7 +377,7 @@ async def model_reads(member: Member) -> None:
 
 
 async def model_says(member: Member, to: str, text: str) -> str:
-    """Let a member's model write to somebody without saying what it answers; return what it is told of that."""
+    """Let a member's model write to an agent without naming what it answers. Return the answer of the tool."""
     answer = await member.tools("peers").call("send_to_peer", {"to": to, "message": text})
     return answer.text
 
@@ -405,22 +413,22 @@ async def test_models_whose_mail_another_process_shows_are_stopped_too(world: Wo
     assert "nothing new" in answers[-1]
 
 
-async def test_what_another_process_showed_of_others_or_long_ago_leads_to_nothing(world: World) -> None:
+async def test_only_recently_shown_messages_of_the_recipient_lead_to_a_tree(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     root = (await alice.send("bob", "The parser is done.")).message_id
-    lately, session = world.services.lately, bob.session.id
+    recently_shown, session = world.services.recently_shown, bob.session.id
     to_alice, to_carol = (parse_address(alice.name),), (parse_address(carol.name),)
-    assert await lately.leading(session, to_alice) is None  # it waits, and nobody was shown it
+    assert await recently_shown.leading(session, to_alice) is None  # the message is pending and was not shown
     assert await world.process().services.offers.offer(bob.identity, "turn") is not None
-    assert await lately.leading(session, to_alice) == root
-    assert await lately.leading(session, (EVERYONE,)) == root
-    assert await lately.leading(session, to_carol) is None
-    assert await lately.leading(None, to_alice) is None
+    assert await recently_shown.leading(session, to_alice) == root
+    assert await recently_shown.leading(session, (EVERYONE,)) == root
+    assert await recently_shown.leading(session, to_carol) is None
+    assert await recently_shown.leading(None, to_alice) is None
     world.pass_time(minutes=10)
-    assert await lately.leading(session, to_alice) is None
+    assert await recently_shown.leading(session, to_alice) is None
 
 
-async def test_what_a_model_was_shown_long_ago_leads_to_nothing(world: World) -> None:
+async def test_messages_that_were_shown_long_ago_lead_to_no_tree(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     for n in range(20):
         sender, to = (alice, "bob") if n % 2 else (bob, "alice")

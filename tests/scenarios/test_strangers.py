@@ -1,21 +1,21 @@
-"""A stranger's response is threaded and settles nothing: no ticket, talk, child, approval, task or finished work."""
+"""Responses of strangers: they are in the thread and settle nothing, neither tickets, negotiations, children,
+approvals, tasks nor finished work."""
 
 import asyncio
 
 import pytest
 
-from covey.core.address import parse_address
 from covey.core.channels.channel import console
 from covey.core.errors import NotYours
-from covey.core.ids import MessageId, parse_message_id
+from covey.core.identity import parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.marks import NAMES, Step
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.ledger.ticket import TicketState
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, parse_message_id
 from covey.core.work.negotiation import REPLY_SKIP
 from covey.core.work.task import TaskState
-from covey.services.dialogue.exchange import Exchange, ExchangeState
+from covey.services.dialogue.negotiation import ExchangeState, SessionExchange
 from covey.services.mail.recipients import SendPolicy
 from covey.surfaces.python.member import Errand, Member
 from tests.scenarios.children import Patient, household, lead_of
@@ -28,15 +28,15 @@ FORGED = dict.fromkeys(NAMES, "end") | {"negotiation": "end", "run": "r", "statu
 
 
 async def interfere(mallory: Member, message_id: MessageId) -> None:
-    """Let a stranger reply to a message in every way that ordinary tools have."""
+    """Let a stranger reply to a message in every way that ordinary tools offer."""
     for text in ("I answer this", REPLY_SKIP):
         await mallory.reply(message_id, text, metadata=FORGED, round=100)
     for kind in ("request", "notify"):
         await mallory.send("writer", REPLY_SKIP, kind=kind, in_reply_to=message_id, metadata=FORGED, round=100)
 
 
-async def asked(a: Member, b: Member, text: str) -> "tuple[asyncio.Task[Exchange], MessageId]":
-    """Begin a round; return the wait for its reply, and its message as the other side has it."""
+async def asked(a: Member, b: Member, text: str) -> "tuple[asyncio.Task[SessionExchange], MessageId]":
+    """Begin a round. Return the task that waits for its reply, and the message id."""
     saying = asyncio.create_task(a.say(str(b.session.key), text, timeout=LIMIT_S))
     delivery = await soon(b.inbox.next(timeout=LIMIT_S))
     assert delivery is not None
@@ -44,14 +44,14 @@ async def asked(a: Member, b: Member, text: str) -> "tuple[asyncio.Task[Exchange
     return saying, delivery.message.id
 
 
-async def came(saying: "asyncio.Task[Exchange]") -> Exchange:
-    """Return what comes of saying something, in good time."""
+async def came(saying: "asyncio.Task[SessionExchange]") -> SessionExchange:
+    """Return the result of `say`, within the time limit."""
     async with asyncio.timeout(LIMIT_S):
         return await saying
 
 
 @pytest.mark.requirement("trust.talk.identity")
-async def test_a_stranger_is_no_part_of_a_talk(world: World) -> None:
+async def test_a_stranger_is_no_part_of_a_negotiation(world: World) -> None:
     a, b, mallory = await world.join("writer", "formatter", "mallory")
     saying, first = await asked(a, b, "Format this")
     await interfere(mallory, first)
@@ -68,7 +68,7 @@ async def test_a_stranger_is_no_part_of_a_talk(world: World) -> None:
 
 
 @pytest.mark.requirement("trust.talk.identity")
-async def test_a_chosen_subject_leads_nobody_into_a_talk(world: World) -> None:
+async def test_a_chosen_subject_does_not_join_a_negotiation(world: World) -> None:
     a, b, mallory = await world.join("writer", "formatter", "mallory")
     for subject in ("talk-00000000", "work-00000000", f"talk-{a.session.id}"):
         await mallory.send(a.session.id, "mine", kind="request", subject=subject, round=1)
@@ -79,7 +79,7 @@ async def test_a_chosen_subject_leads_nobody_into_a_talk(world: World) -> None:
     assert (await came(saying)).state is ExchangeState.REPLIED
 
 
-async def test_a_third_session_has_a_talk_of_its_own(world: World) -> None:
+async def test_a_third_session_has_its_own_negotiation(world: World) -> None:
     a, b = await world.join("writer", "formatter")
     third = await world.process().join("mallory")
     saying, _ = await asked(a, b, "The password is 1234")
@@ -162,10 +162,10 @@ async def test_only_the_worker_that_was_asked_sends_a_task_notification(world: W
     second = (await coder.inbox.peek())[-1]
     assert second.message.in_reply_to is not None
     answered = await world.services.mail.message(second.message.in_reply_to)
-    assert answered.sender.agent == "coder"  # what the stranger said was passed over
+    assert answered.sender.agent == "coder"  # the stranger's response was ignored
 
 
-async def test_nobody_but_a_channel_names_the_person_who_speaks(world: World) -> None:
+async def test_only_a_channel_can_name_the_person_who_speaks(world: World) -> None:
     prompts: list[str] = []
 
     async def listening(errand: Errand) -> str:
@@ -185,5 +185,5 @@ async def test_nobody_but_a_channel_names_the_person_who_speaks(world: World) ->
 
 
 def assert_speaker(prompt: str, name: str) -> None:
-    now = prompt.partition("Now this is said to you:\n\n")[2]
+    now = prompt.partition("The new message to you:\n\n")[2]
     assert now.startswith(f'<message from="{name}">\n')

@@ -1,4 +1,5 @@
-"""Whoever works on a task may die after any write: it has moved and told, or done neither, and the next goes on."""
+"""A worker that dies after any write: its move and the update are both committed, or neither is, and the next worker
+continues."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,14 +10,17 @@ from covey.core.ledger.event import Action
 from covey.core.ledger.message import Kind
 from covey.ports.store import Store
 from covey.services.care.audit import Audit
-from covey.testing.dying import Death, Died, DyingStore, deaths
+from covey.testing.faults import Death, Died, DyingStore, deaths
 from tests.scenarios.stores import in_memory, on_sqlite
 from tests.scenarios.world import OpenStore, World
 
 
 async def story(world: World, death: Death | None) -> Sequence[int]:
-    """Hand a task over; the first worker dies where it is told, and the next one does what is left to do. Return how
-    many writes each commit of the first has made; its first is that of joining."""
+    """Delegate a task.
+
+    The first worker dies at the given point, and the next one does the rest. Return the number of writes of each commit
+    of the first worker; its first commit is the join.
+    """
     (alice,) = await world.join("alice")
     stores: list[DyingStore] = []
 
@@ -49,7 +53,7 @@ async def story(world: World, death: Death | None) -> Sequence[int]:
     assert [event.details["update"] for event in moves if event.details["update"] not in told] == []
     names = [str(event.details["move"]) for event in moves]
     assert [name for name in names if name != "progress"] == ["accept", "start", "complete"]
-    # Besides its moves, a delegator is told at most once that nobody works on its task.
+    # Besides the moves, the delegator is notified at most once that no session works on the task.
     assert 0 <= len(updates) - len(moves) <= 1
     assert await Audit(world.observer.store).check() == []
     return stores[0].writes
@@ -57,7 +61,7 @@ async def story(world: World, death: Death | None) -> Sequence[int]:
 
 @pytest.mark.requirement("mailbox.task.lifecycle")
 @pytest.mark.parametrize("engine", ["memory", "sqlite"])
-async def test_each_move_is_told_once_wherever_the_worker_dies(engine: str, tmp_path: Path) -> None:
+async def test_each_move_is_reported_once_wherever_the_worker_dies(engine: str, tmp_path: Path) -> None:
     def opening(name: str) -> OpenStore:
         folder = tmp_path / name
         folder.mkdir()

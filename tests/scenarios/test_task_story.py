@@ -1,5 +1,5 @@
-"""The story of tasks, with real processes: a person asks one agent, its model hands the work on, and the result comes
-back to the conversation in which it was asked for. Models know no more than the tools and what they are shown."""
+"""The story of tasks with real processes: a person asks one agent, its model delegates the work, and the result returns
+to the conversation where it was asked for. Models know only their tools and the messages that they are shown."""
 
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -10,19 +10,18 @@ from typing import Final
 import pytest
 
 import covey
-from covey.core.address import parse_address
-from covey.core.channels.binding import OWN
 from covey.core.channels.channel import console
+from covey.core.channels.post import OWN
 from covey.core.directory.card import Card
-from covey.core.formats.mailbox_document import mailbox_document
+from covey.core.formats.mailbox import mailbox_document
+from covey.core.identity import parse_address
 from covey.core.json import Json
 from covey.core.ledger.message import Callback, Kind
 from covey.core.names import AgentName
 from covey.core.work.task import TaskState
 from covey.ports.work import TaskFilter
 from covey.surfaces.python.space import Space
-from covey.testing.models import Kind as EntryKind
-from covey.testing.models import Line, ModelRequest, ScriptedModel, ToolCall
+from covey.testing.models import EntryKind, Line, ModelRequest, ScriptedModel, ToolCall
 from tests.scenarios.playing import Start, go, told
 from tests.surfaces.commands import Folder, Started
 
@@ -37,7 +36,7 @@ Model = Callable[[ModelRequest], Line]
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    """The space that commands in the folder use too."""
+    """Return the URL of a space that CLI commands in the folder use too."""
     (tmp_path / ".covey").mkdir()
     return f"sqlite:{tmp_path}/.covey/covey.db"
 
@@ -64,12 +63,12 @@ def text(words: str) -> list[Json]:
 
 
 def results(request: ModelRequest) -> int:
-    """Return how many results of tools a model has seen."""
+    """Return the number of tool results that a model has seen."""
     return sum(entry.kind is EntryKind.RESULT for entry in request.entries)
 
 
 def letters(request: ModelRequest, wanted: str) -> Sequence[re.Match[str]]:
-    """Return the heads and texts of the messages that a model was shown, by what stands in their heads."""
+    """Return the messages that a model was shown whose head contains `wanted`, as matches of head and text."""
     found = re.finditer(r"<peer-message ([^>]*)>\n(.*?)\n</peer-message>", request.text, re.DOTALL)
     return [letter for letter in found if wanted in letter[1]]
 
@@ -81,7 +80,8 @@ def attribute(letter: re.Match[str], name: str) -> str:
 
 
 def researcher(request: ModelRequest) -> Line:
-    """Tell the user who does it, hand it to the coder with the user's conversation, and take note of what comes."""
+    """Tell the user which agent does the work, delegate to the coder with the user's conversation, and note the
+    updates."""
     (wish,) = letters(request, 'from="feishu"')
     channel, conversation = attribute(wish, "conversation").split()
     if results(request) == 0:
@@ -94,7 +94,7 @@ def researcher(request: ModelRequest) -> Line:
 
 
 def doer(request: ModelRequest) -> Line:
-    """Accept a task, tell how far it is, and complete it."""
+    """Accept a task, report progress, and complete it."""
     (task,) = letters(request, 'kind="task"')
     update: dict[str, Json] = {"task": attribute(task, "number")}
     moves: list[dict[str, Json]] = [
@@ -107,7 +107,7 @@ def doer(request: ModelRequest) -> Line:
 
 
 def lead(request: ModelRequest) -> Line:
-    """Accept a task, hand it on, and complete it with what comes back."""
+    """Accept a task, delegate it further, and complete it with the result."""
     (task,) = letters(request, 'kind="task"')
     number = attribute(task, "number")
     finished = letters(request, 'state="completed"')
@@ -121,7 +121,7 @@ def lead(request: ModelRequest) -> Line:
 
 
 def post(pump: Started) -> tuple[str, str]:
-    """Return what is posted next: who says it in the user's conversation, and what."""
+    """Return the next post in the user's conversation: its sender and its text."""
     line = pump.line()
     where, who, said = line.split(" ", 2)
     assert where == f"feishu/{USER}", line
@@ -129,7 +129,7 @@ def post(pump: Started) -> tuple[str, str]:
 
 
 async def updates(space: Space, delegator: str) -> Sequence[dict[str, Json]]:
-    """Return what an agent was told of the task that it delegated, in the form of mailboxes."""
+    """Return the updates that an agent got about the task that it delegated, in the form of mailboxes."""
     (view,) = await space.services.tasks.find(TaskFilter(delegator=AgentName(delegator)))
     thread = await space.services.dialogue.thread(view.task.id)
     documents = [mailbox_document(message) for message in thread if message.kind is Kind.UPDATE]
@@ -159,7 +159,7 @@ async def test_the_user_sees_the_result_in_the_conversation_where_it_was_asked_f
         assert [said(document)[0] for document in heard] == ["accepted", "working", "completed"]
         assert RESULT in said(heard[-1])[1]
         assert {str(document["callback"]) for document in heard} == {str({"session_id": USER, "channel": "feishu"})}
-        # The model that delegated is shown the result with the conversation that it belongs to.
+        # The model of the delegator is shown the result with its conversation.
         while not (seen := letters(asked.requests[-1], 'state="completed"')):
             await asked.request(len(asked.requests) + 1)
         assert (attribute(seen[0], "conversation"), seen[0][2]) == (f"feishu {USER}", RESULT)

@@ -1,4 +1,4 @@
-"""Tasks: handed over, accepted within the quota, done by one session, told once, and never lost."""
+"""Tasks: delegated, accepted within the quota, done by one session, reported once, and never lost."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ from covey.core.ledger.message import Callback, Kind
 from covey.core.names import AgentName
 from covey.core.work.task import TASK_MOVES, TaskMove, TaskState
 from covey.ports.store import Transaction
-from covey.services.known import known_message
-from covey.surfaces.python.assignment import Assignment
+from covey.services.records import known_message
 from covey.surfaces.python.member import Member
+from covey.surfaces.python.tasks import Assignment
 from tests.scenarios.world import LIMIT_S, World, soon
 
 COMPLETED, FAILED, PENDING = TaskState.COMPLETED, TaskState.FAILED, TaskState.PENDING
@@ -34,14 +34,14 @@ REJECTED, ACCEPTED, WORKING = TaskState.REJECTED, TaskState.ACCEPTED, TaskState.
 
 
 async def taken(member: Member) -> Assignment:
-    """Let a member take its next task; there must be one."""
+    """Let a member take its next task, which must exist."""
     assignment = await member.take(timeout=0)
     assert assignment is not None, f"nothing to do for {member.name}"
     return assignment
 
 
 async def updates(member: Member) -> Sequence[tuple[str | None, str]]:
-    """Return what a member was told of tasks and has not seen: state and text, as it came."""
+    """Return the pending task updates of a member: state and text, in order."""
     waiting = await member.inbox.peek()
     return [(d.message.task.state, d.text) for d in waiting if d.message.task and d.message.kind is Kind.UPDATE]
 
@@ -51,12 +51,12 @@ async def told(member: Member) -> Sequence[str | None]:
 
 
 async def join(world: World, name: str, quota: int = 3, overflow: str = "queue", **card: object) -> Member:
-    """Let an agent join in a process of its own."""
+    """Let an agent join in its own process."""
     return await world.process().join(name, card={"quota": quota, "overflow": overflow, **card})  # type: ignore[dict-item]
 
 
 @pytest.mark.requirement("mailbox.task.lifecycle")
-async def test_each_move_is_told_to_the_sender_once(world: World) -> None:
+async def test_each_move_is_reported_to_the_delegator_once(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await alice.delegate("bob", "write the parser")
     assert (task.state, await told(alice)) == (PENDING, [])
@@ -78,13 +78,13 @@ async def test_each_move_is_told_to_the_sender_once(world: World) -> None:
     result = await task.result(timeout=0)
     assert result is not None
     assert (task.state, result.text) == (COMPLETED, "it parses")
-    assert await told(alice) == []  # what `result` has given does not come again
+    assert await told(alice) == []  # `result` returned the update, which does not arrive again
     assert (await world.delivery(task.id)).state is DeliveryState.HANDLED
 
 
 @pytest.mark.requirement("mailbox.task.lifecycle")
 @pytest.mark.parametrize("state", TaskState)
-async def test_any_other_move_is_refused_and_changes_nothing(world: World, state: TaskState) -> None:
+async def test_any_illegal_move_is_refused_and_changes_nothing(world: World, state: TaskState) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await alice.delegate("bob", "write the parser")
     duties, tasks = world.services.duties, world.services.tasks
@@ -116,7 +116,7 @@ async def test_any_other_move_is_refused_and_changes_nothing(world: World, state
 
 
 @pytest.mark.requirement("mailbox.task.lifecycle")
-async def test_cancelling_is_failed_and_stops_who_works_on_it(world: World) -> None:
+async def test_a_cancelled_task_is_failed_and_its_worker_is_told_to_stop(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await alice.delegate("bob", "write the parser")
     work = await taken(bob)
@@ -131,7 +131,7 @@ async def test_cancelling_is_failed_and_stops_who_works_on_it(world: World) -> N
         await work.complete("too late")
 
 
-async def test_what_was_cancelled_before_anyone_took_it_is_never_taken(world: World) -> None:
+async def test_a_task_that_was_cancelled_before_its_claim_is_never_taken(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await alice.delegate("bob", "write the parser")
     await task.cancel()
@@ -143,7 +143,7 @@ async def test_what_was_cancelled_before_anyone_took_it_is_never_taken(world: Wo
     assert await bob.take(timeout=0) is None
 
 
-async def test_only_its_agent_moves_a_task_and_only_its_sender_takes_it_back(world: World) -> None:
+async def test_only_the_agent_moves_a_task_and_only_its_delegator_cancels_it(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     task = await alice.delegate("bob", "write the parser")
     duties = world.services.duties
@@ -207,7 +207,7 @@ async def test_an_agent_with_a_quota_of_0_takes_no_tasks(world: World) -> None:
 
 
 @pytest.mark.requirement("mailbox.task.accept")
-async def test_a_deadline_that_has_passed_is_rejected(world: World) -> None:
+async def test_a_task_past_its_deadline_is_rejected(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     with pytest.raises(Invalid, match="passed already"):
         await alice.delegate("bob", "write the parser", deadline=world.clock.now())
@@ -219,7 +219,7 @@ async def test_a_deadline_that_has_passed_is_rejected(world: World) -> None:
 
 
 @pytest.mark.requirement("mailbox.task.accept")
-async def test_an_agents_own_judgement_comes_last_and_its_reason_is_told(world: World) -> None:
+async def test_an_agents_own_judgement_comes_last_and_its_reason_is_reported(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     asked: list[str] = []
 
@@ -252,10 +252,10 @@ async def test_the_quota_holds_when_many_sessions_take_at_once(world: World) -> 
     assert len((await world.observer.agent("bob")).current_tasks) == 3
 
 
-# ------------------------------------------------------------------------------------------------ one session
+# --------------------------------------------------------------------------------------- claims and deadlines
 
 
-async def test_a_task_is_with_one_session_and_others_are_told_so(world: World) -> None:
+async def test_a_task_belongs_to_one_session_and_others_are_refused(world: World) -> None:
     alice, first, second = await world.join("alice", "bob", "bob")
     task = await alice.delegate("bob", "write the parser")
     work = await taken(first)
@@ -266,7 +266,7 @@ async def test_a_task_is_with_one_session_and_others_are_told_so(world: World) -
 
 
 @pytest.mark.requirement("mailbox.task.crash")
-async def test_a_task_whose_session_died_is_told_and_taken_up_by_the_next(world: World) -> None:
+async def test_a_task_whose_session_died_is_reported_and_taken_by_the_next(world: World) -> None:
     alice, first, second = await world.join("alice", "bob", "bob")
     await alice.delegate("bob", "write the parser")
     work = await taken(first)
@@ -276,7 +276,7 @@ async def test_a_task_whose_session_died_is_told_and_taken_up_by_the_next(world:
     *_, (state, text) = await updates(alice)
     assert (state, "has ended" in text) == ("working", True)
     await world.tend()
-    assert len(await updates(alice)) == 3  # told once
+    assert len(await updates(alice)) == 3  # reported once
     again = await taken(second)
     assert (again.id, again.state, again.attempt) == (work.id, WORKING, 2)
     with pytest.raises(TaskTaken):
@@ -285,7 +285,7 @@ async def test_a_task_whose_session_died_is_told_and_taken_up_by_the_next(world:
     assert (await told(alice))[-1] == "completed"
 
 
-async def test_a_task_that_ends_its_sessions_has_failed_after_the_third(world: World) -> None:
+async def test_a_task_whose_sessions_keep_dying_fails_after_the_third(world: World) -> None:
     (alice,) = await world.join("alice")
     task = await alice.delegate("bob", "divide by zero", when_unknown="register")
     for attempt in (1, 2, 3):
@@ -302,14 +302,14 @@ async def test_a_task_that_ends_its_sessions_has_failed_after_the_third(world: W
 
 
 @pytest.mark.requirement("mailbox.task.crash")
-async def test_an_agent_that_dies_in_the_middle_is_noticed_by_the_deadline(world: World) -> None:
+async def test_a_dead_agents_task_fails_at_the_deadline(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await alice.delegate("bob", "write it", deadline=world.clock.now() + timedelta(minutes=5))
     work = await taken(bob)
     await work.start()
     world.kill(bob)
     world.pass_time(minutes=5)
-    assert (await task.refresh()).state is FAILED  # whoever looks sees it, written down or not
+    assert (await task.refresh()).state is FAILED  # every reader sees it, recorded or not
     await world.tend()
     assert (await updates(alice))[-1] == ("failed", "Your task to bob is failed: its deadline passed")
     assert (await told(alice)).count("failed") == 1
@@ -317,7 +317,7 @@ async def test_an_agent_that_dies_in_the_middle_is_noticed_by_the_deadline(world
     assert (await told(alice)).count("failed") == 1
 
 
-async def test_a_deadline_stops_who_still_works(world: World) -> None:
+async def test_a_deadline_stops_the_worker(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.delegate("bob", "write it", deadline=world.clock.now() + timedelta(minutes=5))
     work = await taken(bob)
@@ -330,7 +330,7 @@ async def test_a_deadline_stops_who_still_works(world: World) -> None:
     assert state == "failed"
 
 
-async def test_a_task_that_its_message_outlived_is_failed(world: World) -> None:
+async def test_a_task_whose_message_expired_has_failed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await alice.delegate("bob", "write it", expires_in=timedelta(minutes=5))
     world.pass_time(minutes=6)
@@ -351,7 +351,7 @@ async def test_a_delegator_that_was_offline_finds_every_update_when_it_is_back(w
     assert (await world.services.tasks.view(task.id)).task.state is COMPLETED
 
 
-async def test_only_the_newest_progress_waits(world: World) -> None:
+async def test_only_the_newest_progress_update_is_pending(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     tasks = [await alice.delegate("bob", f"part {n}", scope="build", subject="parser") for n in (1, 2)]
     first, second = await taken(bob), await taken(bob)
@@ -360,7 +360,7 @@ async def test_only_the_newest_progress_waits(world: World) -> None:
         for percent in (10, 50, 90):
             await work.progress(f"{percent} % of {work.text}")
     texts = [text for _, text in await updates(alice) if "%" in text]
-    assert texts == ["90 % of part 1", "90 % of part 2"]  # one task's never takes the place of another's
+    assert texts == ["90 % of part 1", "90 % of part 2"]  # the updates of one task never supersede those of another
     for work in (first, second):
         await work.complete("done")
     assert (await told(alice)).count("completed") == len(tasks)
@@ -393,7 +393,7 @@ async def test_callback_ttl_and_trace_travel_through_every_relay(world: World) -
     ]
 
 
-async def test_work_never_returns_to_who_handed_it_on(world: World) -> None:
+async def test_a_task_cannot_return_to_an_agent_on_its_path(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     await alice.delegate("bob", "write a sorter")
     part = await (await taken(bob)).delegate("carol", "write the comparison")
@@ -439,7 +439,7 @@ async def _result(watching: "asyncio.Task[list[object]]") -> list[object]:
     return await watching
 
 
-async def test_wrong_handovers_say_what_is_wrong(world: World) -> None:
+async def test_wrong_delegations_are_refused_with_a_reason(world: World) -> None:
     alice, _ = await world.join("alice", "bob")
     with pytest.raises(KindRule, match="one agent"):
         await alice.delegate("*", "everybody")
@@ -449,7 +449,7 @@ async def test_wrong_handovers_say_what_is_wrong(world: World) -> None:
     assert await alice.take(timeout=0) is None
 
 
-async def test_who_has_tasks_is_busy(world: World) -> None:
+async def test_an_agent_with_tasks_is_busy(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await alice.delegate("bob", "write the parser")
     assert (await world.observer.agent("bob")).presence == "idle"
@@ -470,7 +470,7 @@ async def test_the_result_of_a_task_reaches_the_conversation_that_it_came_from_o
     part = await work.delegate("carol", "write the comparison")
     piece = await taken(carol)
     await piece.start()
-    await piece.complete("a < b")  # a part is for whoever handed it on, and not for the user
+    await piece.complete("a < b")  # the result of a part is for its delegator and not for the user
     assert (await part.result(timeout=0)) is not None
     assert await posts(world) == []
     await work.complete("sort_by_mtime() is there")
@@ -481,7 +481,7 @@ async def test_the_result_of_a_task_reaches_the_conversation_that_it_came_from_o
 
 
 async def posts(world: World) -> Sequence[tuple[str, str]]:
-    """Return what was posted through the channel: conversation and text."""
+    """Return the pending posts of the channel: conversation and text."""
 
     async def operation(tx: Transaction) -> Sequence[tuple[str, str]]:
         found = await tx.posts.find(AgentName("feishu"), PostState.PENDING, 100)

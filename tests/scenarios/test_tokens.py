@@ -1,4 +1,4 @@
-"""Tokens: made, shown, revoked; and what an agent's token lets its holder do and see."""
+"""Tokens: creation, listing and revocation; and the permissions of the holder of an agent's token."""
 
 from datetime import timedelta
 from typing import TypeVar
@@ -6,7 +6,6 @@ from typing import TypeVar
 import pytest
 
 from covey.core.directory.card import Card
-from covey.core.directory.token import TokenId
 from covey.core.errors import (
     BeyondToken,
     GateClosed,
@@ -18,12 +17,20 @@ from covey.core.errors import (
     TicketUnknown,
     TokenUnknown,
 )
-from covey.core.identity import Grade, Identity
-from covey.core.ids import SessionId, parse_message_id, parse_ticket_id, session_inbox, ticket_id
+from covey.core.identity import Grade, Identity, TokenId
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.event import Action
 from covey.core.ledger.ticket import TicketState
-from covey.core.names import OPERATOR, AgentName, Scope
+from covey.core.names import (
+    OPERATOR,
+    AgentName,
+    Scope,
+    SessionId,
+    parse_message_id,
+    parse_ticket_id,
+    session_inbox,
+    ticket_id,
+)
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Operation, Store, Transaction
 from covey.services.space import Services
@@ -37,7 +44,7 @@ OWNER = Identity(AgentName("owner"))
 
 
 class FullStore:
-    """A store on a disk that is full."""
+    """A store on a full disk."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -54,7 +61,7 @@ async def token_for(world: World, name: AgentName = EVE) -> str:
 
 
 async def by_token(world: World, name: AgentName = EVE) -> tuple[Services, Identity]:
-    """Return what a surface gives to whoever shows a token of the agent."""
+    """Return the services and the identity that a surface gives to the holder of a token of the agent."""
     identity = await world.services.identities.by_token(await token_for(world, name))
     return world.services.narrowed_to(identity), identity
 
@@ -63,11 +70,11 @@ async def join_by_token(world: World, name: AgentName = EVE) -> Member:
     return await world.process().join(token=await token_for(world, name))
 
 
-# ------------------------------------------------------------------------------------------------------- keeping
+# ------------------------------------------------------------------------------------------------------- storage
 
 
 @pytest.mark.requirement("identity.grades")
-async def test_a_member_that_joined_by_a_token_is_of_that_grade_in_all_it_does(world: World) -> None:
+async def test_a_member_that_joined_by_a_token_has_the_token_grade_in_all_its_actions(world: World) -> None:
     eve = await join_by_token(world)
     (bob,) = await world.join("bob")
     assert str(eve.identity) == "eve (token)"
@@ -109,7 +116,7 @@ async def test_only_the_hash_is_kept_and_the_journal_has_the_id_and_the_note(wor
     assert token not in repr(await world.snapshot())
 
 
-async def test_a_revoked_token_says_so_and_revoking_it_again_changes_nothing(world: World) -> None:
+async def test_a_revoked_token_is_refused_as_revoked_and_revoking_it_again_changes_nothing(world: World) -> None:
     identities = world.services.identities
     token = await token_for(world)
     other = await token_for(world)
@@ -131,7 +138,7 @@ async def test_a_token_that_is_not_there_cannot_be_revoked(world: World) -> None
         await world.services.identities.revoke_token(TokenId("0" * 12), OWNER)
 
 
-async def test_a_token_is_for_an_agent_that_is_known(world: World) -> None:
+async def test_a_token_can_only_be_created_for_a_known_agent(world: World) -> None:
     await world.join("bob")
     before = await world.position()
     with pytest.raises(RecipientUnknown, match="did you mean bob"):
@@ -161,7 +168,7 @@ async def test_the_use_of_a_token_is_written_down_once_an_hour_and_not_in_the_jo
     assert await world.position() == before
 
 
-async def test_a_token_works_where_its_use_cannot_be_written_down(world: World) -> None:
+async def test_a_token_works_even_if_its_use_cannot_be_recorded(world: World) -> None:
     token = await token_for(world)
     process = world.process(FullStore)
     assert (await process.services.identities.by_token(token)).agent == EVE
@@ -177,12 +184,12 @@ async def test_an_agent_s_token_reads_its_own_inbox_and_no_other(world: World) -
     services, _ = await by_token(world)
     await alice.send("eve", "for eve")
     await alice.send("bob", "for bob")
-    assert [item.message.text for item in await services.looking.peek(EVE)] == ["for eve"]
+    assert [item.message.text for item in await services.inbox.peek(EVE)] == ["for eve"]
     assert [item.message.text for item in await services.dialogue.unarchived(EVE)] == ["for eve"]
     for refused in (
-        services.looking.peek(BOB),
-        services.looking.peek_inbox(bob.session.inbox),
-        services.looking.peek_inbox(session_inbox(alice.session.id)),
+        services.inbox.peek(BOB),
+        services.inbox.peek_inbox(bob.session.inbox),
+        services.inbox.peek_inbox(session_inbox(alice.session.id)),
         services.dialogue.unarchived(BOB),
         services.dialogue.owed_by(BOB),
         services.dialogue.owed_to(ALICE),
@@ -191,18 +198,18 @@ async def test_an_agent_s_token_reads_its_own_inbox_and_no_other(world: World) -
             await refused
 
 
-async def test_a_name_that_nobody_has_is_unknown_and_not_forbidden(world: World) -> None:
+async def test_a_name_that_does_not_exist_is_unknown_and_not_forbidden(world: World) -> None:
     (alice,) = await world.join("alice")
     services, _ = await by_token(world)
-    for look in (services.looking.peek, services.directory.agent):
+    for look in (services.inbox.peek, services.directory.agent):
         with pytest.raises(RecipientUnknown, match="did you mean alice"):
             await look(AgentName("alise"))
     early = SessionId("b745006e-89e8-4bc5-807f-9da2869a073b")
     await alice.send(early, "for whoever comes", await_session=True)
-    assert await services.looking.peek_inbox(session_inbox(early)) == []
+    assert await services.inbox.peek_inbox(session_inbox(early)) == []
 
 
-async def test_another_s_message_is_not_there_and_cannot_be_told_from_one_that_never_was(world: World) -> None:
+async def test_a_message_of_others_cannot_be_distinguished_from_one_that_never_existed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     services, eve = await by_token(world)
     secret = (await alice.send("bob", "the plan", kind="request", scope="s", subject="plan")).message_id
@@ -234,7 +241,7 @@ async def test_another_s_message_is_not_there_and_cannot_be_told_from_one_that_n
     assert await waiting(bob) == ["the plan"]
 
 
-async def test_of_a_thread_it_sees_what_it_sent_or_got(world: World) -> None:
+async def test_a_holder_sees_only_the_messages_of_a_thread_that_its_agent_sent_or_got(world: World) -> None:
     alice, _bob, carol = await world.join("alice", "bob", "carol")
     services, _ = await by_token(world, BOB)
     asked = await alice.send(["bob", "carol"], "well?", kind="request")
@@ -261,7 +268,7 @@ async def test_the_sender_sees_every_copy_and_a_recipient_its_own(world: World) 
     assert [d.agent for d in receipt.deliveries] == ["bob"]
 
 
-async def test_what_was_refused_or_withdrawn_was_never_the_recipient_s(world: World) -> None:
+async def test_a_refused_or_withdrawn_message_is_invisible_to_its_recipient(world: World) -> None:
     (alice,) = await world.join("alice")
     eve = await world.process().join("eve", token=await token_for(world), card={"allow_from": ["bob"]})
     services, _ = await by_token(world)
@@ -276,7 +283,7 @@ async def test_what_was_refused_or_withdrawn_was_never_the_recipient_s(world: Wo
     assert await waiting(eve) == []
 
 
-async def test_the_journal_is_what_it_did_what_was_done_to_it_and_what_became_of_its_mail(world: World) -> None:
+async def test_a_holder_sees_the_events_of_its_agent_and_of_its_agents_mail(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     eve = await join_by_token(world)
     services, _ = await by_token(world)
@@ -300,7 +307,7 @@ async def test_the_journal_is_what_it_did_what_was_done_to_it_and_what_became_of
     assert await services.history.read(seen[-1].position) == []
 
 
-async def test_search_goes_on_until_it_has_enough_of_its_own(world: World) -> None:
+async def test_search_continues_until_it_has_enough_visible_results(world: World) -> None:
     (alice, _bob) = await world.join("alice", "bob")
     services, _ = await by_token(world)
     for n in range(30):
@@ -312,7 +319,7 @@ async def test_search_goes_on_until_it_has_enough_of_its_own(world: World) -> No
     assert len(await services.dialogue.find(MessageFilter(sender=ALICE), 100)) == 3
 
 
-async def test_the_gate_counts_every_debt_and_tells_the_subject_of_one_s_own(world: World) -> None:
+async def test_the_gate_counts_every_debt_and_names_only_subjects_of_the_holders_own(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     services, eve = await by_token(world)
     await alice.send("bob", "?", kind="request", scope="s", subject="their-secret")
@@ -329,7 +336,7 @@ async def test_the_gate_counts_every_debt_and_tells_the_subject_of_one_s_own(wor
     del bob
 
 
-async def test_who_is_there_is_for_everyone(world: World) -> None:
+async def test_presence_is_visible_to_every_holder(world: World) -> None:
     await world.join("alice")
     services, _ = await by_token(world)
     assert [view.name for view in await services.directory.agents()] == ["alice", "eve"]
@@ -340,7 +347,7 @@ async def test_who_is_there_is_for_everyone(world: World) -> None:
 # -------------------------------------------------------------------------------------------------------- acting
 
 
-async def test_whoever_acts_for_another_is_refused_and_nothing_is_changed(world: World) -> None:
+async def test_acting_for_another_agent_is_refused_and_nothing_is_changed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     services, _ = await by_token(world)
     asked = await alice.send(["bob", "eve"], "?", kind="request", scope="s")
@@ -363,7 +370,7 @@ async def test_whoever_acts_for_another_is_refused_and_nothing_is_changed(world:
     assert await world.snapshot() == before
 
 
-async def test_it_makes_lists_and_revokes_no_tokens(world: World) -> None:
+async def test_an_agents_token_cannot_create_list_or_revoke_tokens(world: World) -> None:
     services, eve = await by_token(world)
     (own,) = await world.services.identities.tokens()
     for identities in (services.identities, world.services.identities):
@@ -380,7 +387,7 @@ async def test_it_makes_lists_and_revokes_no_tokens(world: World) -> None:
     assert len(await world.services.identities.tokens()) == 1
 
 
-async def test_what_concerns_the_whole_space_is_not_for_it(world: World) -> None:
+async def test_an_agents_token_is_refused_services_for_the_whole_space(world: World) -> None:
     services, _ = await by_token(world)
     for name in ("audit", "imports", "policies"):
         with pytest.raises(BeyondToken):
@@ -390,7 +397,7 @@ async def test_what_concerns_the_whole_space_is_not_for_it(world: World) -> None
             make(*[None] * (2 if make == services.prune else 1))  # pyright: ignore[reportArgumentType]  # refused before
 
 
-async def test_it_forces_a_gate_over_what_is_owed_to_it_and_no_more(world: World) -> None:
+async def test_an_agents_token_forces_a_gate_only_over_debts_to_its_agent(world: World) -> None:
     (alice, _bob) = await world.join("alice", "bob")
     services, eve = await by_token(world)
     member = await join_by_token(world)
@@ -410,7 +417,7 @@ async def test_it_forces_a_gate_over_what_is_owed_to_it_and_no_more(world: World
     assert await world.snapshot() == before
 
 
-async def test_it_sweeps_a_scope_where_nobody_else_s_mail_waits(world: World) -> None:
+async def test_an_agents_token_sweeps_a_scope_only_if_no_mail_of_others_waits_there(world: World) -> None:
     (alice, bob) = await world.join("alice", "bob")
     services, eve = await by_token(world)
     told = await alice.send(["eve", "bob"], "it is done", scope="s")
@@ -421,7 +428,7 @@ async def test_it_sweeps_a_scope_where_nobody_else_s_mail_waits(world: World) ->
     assert (await services.dialogue.sweep(Scope("s"), eve)).messages_swept == 1
 
 
-async def test_it_changes_what_its_card_says_of_it_and_not_what_it_may_do(world: World) -> None:
+async def test_an_agents_token_can_describe_its_agent_on_the_card_but_not_widen_its_permissions(world: World) -> None:
     services, eve = await by_token(world)
     owned = Card(allowed_delegates=("alice",), command=("run-eve",), quota=1)
     await world.services.directory.register(EVE, owned, OWNER)
@@ -447,7 +454,7 @@ async def test_the_operator_s_token_narrows_nothing(world: World) -> None:
     operator = await world.operator()
     services = world.services.narrowed_to(operator)
     told = await alice.send("bob", "between us", scope="s")
-    assert [item.message.text for item in await services.looking.peek(BOB)] == ["between us"]
+    assert [item.message.text for item in await services.inbox.peek(BOB)] == ["between us"]
     assert [m.text for m in await services.dialogue.thread(told.message_id)] == ["between us"]
     assert await services.identities.create_token(EVE, operator, register=True)
     assert (await services.dialogue.sweep(Scope("s"), operator)).messages_swept == 1
@@ -463,15 +470,15 @@ async def test_narrowing_twice_never_widens(world: World) -> None:
     services, _ = await by_token(world)
     for again in (services.narrowed_to(await world.operator()), services.narrowed_to(Identity(BOB, None, Grade.TOKEN))):
         with pytest.raises(BeyondToken):
-            await again.looking.peek(BOB)
+            await again.inbox.peek(BOB)
 
 
 def store_of(services: Services) -> Store:
-    """Return what every service of a holder reads by."""
-    return services.looking._store  # pyright: ignore[reportPrivateUsage]  # a service that does not exist yet reads so
+    """Return the store by which every service of a holder reads."""
+    return services.inbox._store  # pyright: ignore[reportPrivateUsage]  # stands for a future service
 
 
-async def test_whatever_service_comes_it_finds_no_copy_or_debt_of_others(world: World) -> None:
+async def test_any_future_service_finds_no_copy_or_debt_of_others(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     services, _ = await by_token(world)
     await alice.send("bob", "?", kind="request", scope="s")
@@ -494,14 +501,14 @@ async def test_whatever_service_comes_it_finds_no_copy_or_debt_of_others(world: 
     assert "bob" not in repr(found)
 
 
-async def test_a_read_by_a_token_writes_nothing_and_looks_through_nothing(world: World) -> None:
+async def test_a_read_by_a_token_cannot_write_or_scan_records_of_others(world: World) -> None:
     services, _ = await by_token(world)
     store = store_of(services)
 
     async def sweep(tx: Transaction) -> None:
         await tx.messages.sweep(Scope("s"))
 
-    with pytest.raises(RuntimeError, match="a read does not write"):
+    with pytest.raises(RuntimeError, match="a read can't write"):
         await store.read(sweep)
 
     async def through_inboxes(tx: Transaction) -> None:
@@ -511,7 +518,7 @@ async def test_a_read_by_a_token_writes_nothing_and_looks_through_nothing(world:
         await tx.tickets.debtors()
 
     async def through_scopes(tx: Transaction) -> None:
-        await tx.holdings.scopes("", 10)
+        await tx.retention.scopes("", 10)
 
     async def through_offers(tx: Transaction) -> None:
         await tx.offers.live_of(SessionId(""))

@@ -1,4 +1,4 @@
-"""A turn of a loop of one's own: what was put into the request counts as read when the provider has answered."""
+"""Turns of a custom loop: messages in a request count as read once the provider has responded."""
 
 import asyncio
 from typing import Any
@@ -9,8 +9,7 @@ import covey
 from covey.core.errors import Invalid
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.event import Action
-from covey.core.ledger.evidence import EvidenceGrade
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.offer import EvidenceGrade, Presentation
 from covey.surfaces.python.turn import Turn
 from tests.scenarios.world import World
 
@@ -18,7 +17,7 @@ HISTORY = [{"role": "user", "content": "What is new?"}]
 
 
 async def failing(turn: Turn, error: type[BaseException], response: str | None = None) -> None:
-    """Fail within a turn, after a response where there is one."""
+    """Fail within a turn, after a response if one is given."""
     async with turn:
         turn.inject(HISTORY, provider="openai-responses")
         if response is not None:
@@ -42,7 +41,7 @@ async def test_a_turn_with_a_response_confirms_as_witnessed(world: World) -> Non
     assert HISTORY == [{"role": "user", "content": "What is new?"}]
 
 
-async def test_without_a_response_nothing_is_confirmed_and_it_comes_again(world: World) -> None:
+async def test_without_a_response_nothing_is_confirmed_and_the_mail_is_shown_again(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "The parser is done.")
     async with bob.turn() as turn:
@@ -68,7 +67,7 @@ async def test_an_exception_returns_the_offer_and_is_raised(world: World, error:
     assert (delivery.state, delivery.reason) == (DeliveryState.QUEUED, f"the turn failed: {error.__name__}")
 
 
-async def test_a_failure_after_the_response_does_not_unread_what_was_read(world: World) -> None:
+async def test_a_failure_after_the_response_keeps_the_evidence(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "Shall I?", kind="request")
     with pytest.raises(KeyError):
@@ -77,7 +76,7 @@ async def test_a_failure_after_the_response_does_not_unread_what_was_read(world:
     assert (delivery.state, delivery.grade) == (DeliveryState.IN_CONTEXT, EvidenceGrade.WITNESSED)
 
 
-async def test_what_was_not_rendered_is_not_confirmed(world: World) -> None:
+async def test_messages_that_were_not_rendered_are_not_confirmed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     receipt = await alice.send("bob", "The parser is done.")
     async with bob.turn() as turn:
@@ -128,7 +127,7 @@ async def test_a_turn_without_mail_writes_nothing(world: World) -> None:
     assert await world.position() == position
 
 
-async def test_pending_is_what_the_next_turn_would_show(world: World) -> None:
+async def test_pending_shows_the_content_of_the_next_turn(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", "hello", kind="request")
     looked = await bob.pending(presentation="until_handled")
@@ -137,7 +136,7 @@ async def test_pending_is_what_the_next_turn_would_show(world: World) -> None:
         assert turn.pending.presentation is Presentation.UNTIL_HANDLED
 
 
-async def test_the_words_for_what_is_not_shown_are_the_loops_own(world: World) -> None:
+async def test_the_instructions_for_left_out_messages_are_those_of_the_loop(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     for _ in range(20):
         await alice.send("bob", "x" * 2_000)
@@ -178,7 +177,7 @@ async def test_two_turns_at_once_show_nothing_twice(world: World) -> None:
         {"colour": "red"},
     ],
 )
-async def test_a_wrong_option_is_named(world: World, options: Any) -> None:
+async def test_a_wrong_option_is_invalid(world: World, options: Any) -> None:
     (bob,) = await world.join("bob")
     with pytest.raises(Invalid):
         bob.turn(**options)
@@ -186,7 +185,7 @@ async def test_a_wrong_option_is_named(world: World, options: Any) -> None:
         await bob.pending(**options)
 
 
-async def test_wrong_arguments_of_an_injection_are_named(world: World) -> None:
+async def test_wrong_arguments_of_an_injection_are_invalid(world: World) -> None:
     (bob,) = await world.join("bob")
     wrong: Any = {"provider": "acme"}
     async with bob.turn() as turn:

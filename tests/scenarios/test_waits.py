@@ -1,4 +1,7 @@
-"""Waits: an ask or a task that would close a circle of waits is refused, with the path; a question back is none."""
+"""Waits: an ask or a task that would close a circle of waits is refused with its path.
+
+A question back closes none.
+"""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,13 +9,13 @@ from datetime import timedelta
 
 import pytest
 
-from covey.core.address import parse_address
 from covey.core.errors import WaitCircle
-from covey.core.ids import JOURNAL_TOPIC, MessageId, TicketId
+from covey.core.identity import parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.ledger.outcome import Outcome, OutcomeKind
 from covey.core.ledger.waits import Edge, circles
+from covey.core.names import JOURNAL_TOPIC, MessageId, TicketId
 from covey.ports.store import Transaction
 from covey.services.mail.recipients import SendPolicy
 from covey.services.tasks.tasks import TaskView
@@ -23,14 +26,14 @@ LONG = 600.0
 
 
 class Asking:
-    """Asks that go on in the background; whoever is left at the end is let go."""
+    """Asks that wait in the background. Those left at the end are cancelled."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._tasks: list[asyncio.Task[Outcome]] = []
 
     async def begin(self, asker: Member, awaited: str, text: str = "?") -> asyncio.Task[Outcome]:
-        """Let somebody ask and wait; return when it waits."""
+        """Let a member ask. Return as soon as it waits."""
         task = asyncio.create_task(asker.ask(awaited, text, timeout=LONG))
         self._tasks.append(task)
 
@@ -53,19 +56,19 @@ class Asking:
 
 
 async def answer(member: Member, text: str) -> None:
-    """Let a member answer the oldest question that it owes an answer to."""
+    """Let a member answer the oldest question that it owes."""
     owed = await member.owed()
     await member.reply(owed[0].message_id, text)
 
 
 async def delegate(world: World, member: Member, to: str, *, relaying: MessageId | None = None) -> TaskView:
-    """Hand over a task and wait for it, as a command does that stands in a terminal."""
+    """Delegate a task and wait for it, as a CLI command does in a terminal."""
     draft = Draft(Kind.TASK, (parse_address(to),), (TextPart("do it"),), relaying=relaying)
     return await world.services.tasks.delegate(draft, member.identity, SendPolicy(waits=LONG))
 
 
 async def is_refused(world: World, asker: Member, asked: Coroutine[object, object, object]) -> bool:
-    """Tell whether an ask is refused because of a circle. One that is not is let go as soon as it waits."""
+    """Return whether an ask is refused because of a circle. An accepted one is cancelled as soon as it waits."""
 
     async def waits(tx: Transaction) -> set[str]:
         return {wait.what for wait in await tx.waits.of(asker.name)}
@@ -99,7 +102,7 @@ async def test_a_circle_of_three_asks_is_refused_with_its_path(world: World) -> 
         waits = caught.value.details["waits"]
         asked = [(await member.owed())[0].id for member in (bob, carol)]
         assert waits == [f"alice waits for bob (ticket {asked[0]})", f"bob waits for carol (ticket {asked[1]})"]
-        assert not await alice.owed()  # nothing of it was sent
+        assert not await alice.owed()  # the refused question was not sent
         await answer(carol, "yes")
         assert (await soon(_outcome(second))).text == "yes"
         await answer(bob, "then yes")
@@ -138,13 +141,13 @@ async def test_a_circle_over_tasks_is_refused_with_its_path(world: World) -> Non
         with pytest.raises(WaitCircle):
             await soon(delegate(world, dave, "alice"))
         assert [view.task.id for view in await world.services.tasks.tree(whole.task.id)] == [whole.task.id, part.id]
-        # Whoever does a task may ask about it, and its delegator who does not wait for it answers.
+        # The worker of a task may ask about it, and a delegator that does not wait for the task answers.
         assert not await is_refused(world, carol, carol.ask("bob", "which one?", timeout=LONG))
         back = bob.ask("alice", "which one?", timeout=LONG, in_reply_to=whole.task.id)
         assert not await is_refused(world, bob, back)
 
 
-async def test_a_task_that_is_finished_is_not_waited_for(world: World) -> None:
+async def test_a_finished_task_is_no_wait(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await delegate(world, alice, "bob")
     assert await is_refused(world, bob, bob.ask("alice", "may I?", timeout=LONG))
@@ -154,7 +157,7 @@ async def test_a_task_that_is_finished_is_not_waited_for(world: World) -> None:
     assert not await is_refused(world, bob, bob.ask("alice", "may I?", timeout=LONG))
 
 
-async def test_who_is_owed_something_without_waiting_for_it_closes_no_circle(world: World) -> None:
+async def test_a_debt_without_a_wait_closes_no_circle(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await alice.send("bob", "tell me when you can", kind="request")
     await alice.delegate("bob", "do it when you can")
@@ -166,7 +169,7 @@ async def test_who_is_owed_something_without_waiting_for_it_closes_no_circle(wor
     }
 
 
-async def test_a_wait_that_has_run_out_or_whose_session_is_gone_is_none(world: World) -> None:
+async def test_a_wait_that_timed_out_or_whose_session_died_does_not_count(world: World) -> None:
     alice, bob, carol = await world.join("alice", "bob", "carol")
     async with Asking(world) as asking:
         await asking.begin(alice, "carol")
@@ -200,7 +203,7 @@ async def test_a_program_that_answers_while_it_asks_is_in_no_circle(world: World
         assert (await soon(_outcome(serving))).text == "thanks"
 
 
-async def test_waiting_on_for_an_earlier_answer_is_a_wait_too(world: World) -> None:
+async def test_resuming_an_ask_is_a_wait_too(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     asked = await alice.ask("bob", "?", timeout=0)
     async with Asking(world) as asking:
@@ -210,7 +213,7 @@ async def test_waiting_on_for_an_earlier_answer_is_a_wait_too(world: World) -> N
 
 
 @pytest.mark.requirement("storm.cycle")
-async def test_who_is_cancelled_waits_no_longer(world: World) -> None:
+async def test_a_cancelled_waiter_is_in_no_circle(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     async with Asking(world) as asking:
         asked = await asking.begin(alice, "bob")
@@ -231,12 +234,12 @@ async def test_who_is_cancelled_waits_no_longer(world: World) -> None:
 
 
 async def _waits(world: World, member: Member) -> bool | None:
-    """Tell whether somebody is known to wait."""
+    """Return True if a member's wait is in the graph, otherwise None."""
     return any(edge.is_wait and edge.waiter == member.name for edge in await world.services.waits.graph()) or None
 
 
 @pytest.mark.requirement("storm.cycle")
-async def test_of_two_who_ask_each_other_at_once_one_is_refused(world: World) -> None:
+async def test_of_two_agents_that_ask_each_other_at_once_one_is_refused(world: World) -> None:
     for n in range(10):
         alice, bob = await world.join(f"alice{n}", f"bob{n}")
         asks = (alice.ask(bob.name, "?", timeout=LONG), bob.ask(alice.name, "?", timeout=LONG))
@@ -248,7 +251,7 @@ async def test_of_two_who_ask_each_other_at_once_one_is_refused(world: World) ->
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def test_the_graph_says_who_waits_for_whom_since_when_and_until_when(world: World) -> None:
+async def test_the_graph_shows_the_waiter_the_awaited_agent_and_the_times_of_a_wait(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     began = world.clock.now()
     async with Asking(world) as asking:
@@ -258,4 +261,4 @@ async def test_the_graph_says_who_waits_for_whom_since_when_and_until_when(world
         assert edge == Edge(alice.name, bob.name, owed.id, began, began + timedelta(seconds=LONG))
         world.pass_time(seconds=LONG)
         (edge,) = await world.services.waits.graph()
-        assert edge.until is None  # it is owed, and nobody waits for it
+        assert edge.until is None  # the answer is owed, but no session waits for it

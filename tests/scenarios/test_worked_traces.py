@@ -1,4 +1,4 @@
-"""The two worked traces of a loop that checks its own work, step by step: every step is a process of its own."""
+"""The two worked traces of a loop that checks its own work. Every step is a separate process."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Workers: a program that keeps an agent at its tasks, whatever its handler does and whoever takes them back."""
+"""Workers: programs that process the tasks of an agent, whatever the handler does and whether tasks are taken back."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from covey import Assignment, Failure, Happening, Member, Moment, Result, Worker
+from covey import Assignment, Failure, Member, Moment, Result, Worker, WorkerEvent
 from covey.core.errors import Invalid, SessionEnded, StoreBusy
 from covey.core.ledger.message import DataPart
 from covey.core.work.task import TaskState
 from covey.ports.store import Capabilities, Operation, Store
-from covey.runtime.tasks.results import Answer
-from covey.surfaces.python.delegated import Delegated
+from covey.runtime.tasks.held_task import Answer
+from covey.surfaces.python.tasks import Delegated
 from tests.scenarios.world import World, soon
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ COMPLETED, FAILED, REJECTED, WORKING = TaskState.COMPLETED, TaskState.FAILED, Ta
 
 @asynccontextmanager
 async def at_work(worker: Worker) -> AsyncGenerator[None]:
-    """Let a worker work while the block runs, and end in order after it."""
+    """Run a worker during the block, and stop it in order afterwards."""
     async with asyncio.TaskGroup() as group:
         group.create_task(worker.run())
         yield
@@ -31,14 +31,14 @@ async def at_work(worker: Worker) -> AsyncGenerator[None]:
 
 
 async def ended(task: Delegated) -> tuple[TaskState, str]:
-    """Wait until a task is finished; return how, and what its delegator was told."""
+    """Wait until a task is finished. Return its state and the text of its final update."""
     result = await soon(task.result(timeout=3600))
     assert result is not None
     return task.state, result.text
 
 
 async def answer(assignment: Assignment) -> Answer:
-    """Give the answer that the task asks for."""
+    """Return the kind of answer that the task asks for."""
     given: dict[str, Answer] = {
         "text": "a text",
         "dict": {"n": 1},
@@ -59,7 +59,7 @@ async def answer(assignment: Assignment) -> Answer:
 
 
 class Held:
-    """A handler that says when it has begun and goes on until it is let go, or cancelled."""
+    """A handler that reports its start and runs until it is released or cancelled."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
@@ -83,18 +83,18 @@ class Held:
 
 
 class Moments:
-    """What a worker told, and waiting for it."""
+    """The recorded moments of a worker, with a way to wait for one."""
 
     def __init__(self) -> None:
-        self.seen: list[Happening] = []
+        self.seen: list[WorkerEvent] = []
         self._news = asyncio.Event()
 
-    def __call__(self, happening: Happening) -> None:
-        self.seen.append(happening)
+    def __call__(self, event: WorkerEvent) -> None:
+        self.seen.append(event)
         self._news.set()
 
-    async def until(self, moment: Moment) -> Happening:
-        async def look() -> Happening:
+    async def until(self, moment: Moment) -> WorkerEvent:
+        async def look() -> WorkerEvent:
             while (found := next((one for one in self.seen if one.moment is moment), None)) is None:
                 self._news.clear()
                 await self._news.wait()
@@ -103,7 +103,7 @@ class Moments:
         return await soon(look())
 
 
-async def test_what_a_handler_returns_is_the_result(world: World) -> None:
+async def test_the_return_value_of_a_handler_is_the_result(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     async with at_work(bob.worker(answer)):
         assert await ended(await alice.delegate("bob", "text")) == (COMPLETED, "a text")
@@ -116,7 +116,7 @@ async def test_what_a_handler_returns_is_the_result(world: World) -> None:
         assert await ended(await alice.delegate("bob", "itself")) == (COMPLETED, "by hand")
 
 
-async def test_what_goes_wrong_is_told_to_the_delegator_and_harms_nothing_else(world: World) -> None:
+async def test_a_handlers_failure_is_reported_to_the_delegator_and_harms_no_other_task(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     async with at_work(bob.worker(answer, concurrency=3)):
         tasks = {what: await alice.delegate("bob", what) for what in ("raise", "failure", "wrong", "huge", "text")}
@@ -145,7 +145,7 @@ async def test_a_task_that_is_cancelled_stops_its_handler(world: World) -> None:
         assert await ended(await alice.delegate("bob", "another")) == (COMPLETED, "another")
 
 
-async def test_a_deadline_stops_the_handler_and_both_are_told(world: World) -> None:
+async def test_a_deadline_stops_the_handler_and_both_sides_learn_it(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     held, moments = Held(), Moments()
     async with at_work(bob.worker(held, tell=moments)):
@@ -158,7 +158,7 @@ async def test_a_deadline_stops_the_handler_and_both_are_told(world: World) -> N
     assert task.reason == "its deadline passed"
 
 
-async def test_a_worker_that_is_stopped_finishes_what_runs_and_takes_nothing_new(world: World) -> None:
+async def test_a_stopped_worker_finishes_running_tasks_and_takes_no_new_ones(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     held = Held()
     async with at_work(worker := bob.worker(held)):
@@ -171,7 +171,7 @@ async def test_a_worker_that_is_stopped_finishes_what_runs_and_takes_nothing_new
     assert (await second.refresh()).state is TaskState.PENDING
 
 
-async def test_what_takes_too_long_at_the_end_is_left_for_the_next_session(world: World) -> None:
+async def test_tasks_that_exceed_the_drain_time_are_left_for_the_next_session(world: World) -> None:
     alice, bob, again = await world.join("alice", "bob", "bob")
     held, moments = Held(), Moments()
     task = await alice.delegate("bob", "long")
@@ -186,7 +186,7 @@ async def test_what_takes_too_long_at_the_end_is_left_for_the_next_session(world
     assert await ended(task) == (COMPLETED, "done")
 
 
-async def test_a_worker_that_is_cancelled_lets_go_of_its_tasks(world: World) -> None:
+async def test_a_cancelled_worker_releases_its_tasks(world: World) -> None:
     alice, bob, again = await world.join("alice", "bob", "bob")
     held = Held()
     task = await alice.delegate("bob", "long")
@@ -203,7 +203,7 @@ async def _echo(assignment: Assignment) -> str:
     return assignment.text
 
 
-async def test_a_worker_that_is_cancelled_while_it_judges_lets_go_too(world: World) -> None:
+async def test_a_worker_that_is_cancelled_during_its_judgement_releases_the_task_too(world: World) -> None:
     alice, bob, again = await world.join("alice", "bob", "bob")
     judging = asyncio.Event()
 
@@ -221,7 +221,7 @@ async def test_a_worker_that_is_cancelled_while_it_judges_lets_go_too(world: Wor
         assert await ended(task) == (COMPLETED, "doubtful")
 
 
-async def test_a_judgement_decides_and_one_that_fails_is_a_no(world: World) -> None:
+async def test_a_judgement_decides_and_a_failing_one_rejects(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
 
     async def judge(assignment: Assignment) -> bool | str:
@@ -237,7 +237,7 @@ async def test_a_judgement_decides_and_one_that_fails_is_a_no(world: World) -> N
             assert task.reason == why
 
 
-async def test_no_more_run_at_once_than_the_worker_and_the_quota_let(world: World) -> None:
+async def test_no_more_tasks_run_at_once_than_the_worker_and_the_quota_allow(world: World) -> None:
     alice = await world.process().join("alice")
     bob = await world.process().join("bob", card={"quota": 2})
     held = Held()
@@ -249,14 +249,14 @@ async def test_no_more_run_at_once_than_the_worker_and_the_quota_let(world: Worl
     assert 1 <= held.most <= 2
 
 
-async def test_a_worker_ends_by_itself_when_there_is_nothing_to_do(world: World) -> None:
+async def test_a_worker_can_end_when_it_is_idle(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     tasks = [await alice.delegate("bob", f"task {n}") for n in range(4)]
     await soon(bob.work(_echo, concurrency=2, until_idle=True))
     assert [(await task.refresh()).state for task in tasks] == [COMPLETED] * 4
 
 
-async def test_what_sessions_leave_again_and_again_has_failed(world: World) -> None:
+async def test_a_task_that_sessions_keep_releasing_has_failed(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     task = await alice.delegate("bob", "deadly")
     for _ in range(2):
@@ -273,7 +273,7 @@ async def _leave_it(member: Member) -> None:
 
 
 class Flaky:
-    """A store that can't be used every third time."""
+    """A store that is unavailable at every third call."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -301,7 +301,7 @@ class Flaky:
             raise StoreBusy("somebody else writes", 0.1)
 
 
-async def test_a_store_that_can_not_be_used_for_a_moment_is_asked_again(world: World) -> None:
+async def test_a_temporarily_unavailable_store_is_retried(world: World) -> None:
     alice = await world.process().join("alice")
     stores: list[Flaky] = []
 
@@ -319,14 +319,14 @@ async def test_a_store_that_can_not_be_used_for_a_moment_is_asked_again(world: W
 
 
 @pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"attempts": "3"}, {"drain": -1}, {"until_idle": 1}])
-async def test_options_that_make_no_sense_are_refused(world: World, wrong: dict[str, Any]) -> None:
+async def test_invalid_options_are_refused(world: World, wrong: dict[str, Any]) -> None:
     (bob,) = await world.join("bob")
     make: Callable[..., Worker] = bob.worker
     with pytest.raises(Invalid):
         make(_echo, **wrong)
 
 
-async def test_a_session_that_others_ended_ends_its_worker(world: World) -> None:
+async def test_a_worker_ends_if_its_session_was_ended_elsewhere(world: World) -> None:
     alice, bob = await world.join("alice", "bob")
     await bob.leave()
     await alice.delegate("bob", "text")

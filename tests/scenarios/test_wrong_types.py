@@ -1,13 +1,14 @@
-"""Every public call of the Python API, with values of a wrong type for every parameter: Invalid, and nothing happens.
+"""Every public call of the Python API, with values of a wrong type for every parameter: the call raises Invalid and
+changes nothing.
 
-The calls, their parameters and the types come from the API itself, so that a new one is tried too.
+The calls, their parameters and the types come from the API itself, so that a new call is tried too.
 """
 
 import inspect
 import math
 import types
 import typing
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NewType, Union, cast
 
@@ -25,16 +26,16 @@ WRONG: Sequence[object] = (
     ("a", "b"), frozenset({"a"}), NAIVE, timedelta(seconds=1), UNKNOWN_ID, lambda: None, int,
 )  # fmt: skip
 LARGE = 10**300
-"""No float holds a whole number that is much larger."""
+"""A bound for whole numbers. No float holds one that is much larger."""
 ODD_TEXTS = ("nul\0", SURROGATE, "x" * 3_000_000)
 
 NAMES = {"Json": Json}
-"""For types that are recursive, and so name themselves."""
+"""Names for recursive types, which refer to themselves."""
 
 UNTYPED = {
-    ("Toolbox", "call"),  # a model's arguments: what is wrong with them is its answer
+    ("Toolbox", "call"),  # a model's arguments: the answer reports what is wrong with them
 }
-"""Calls that take anything by their nature."""
+"""Calls that accept anything by design."""
 
 VALID: Mapping[str, object] = {
     "to": "bob",
@@ -61,12 +62,16 @@ VALID: Mapping[str, object] = {
     "part": FilePart("notes.txt", DIGEST, 3),
     "handler": print,
     "answer": None,
+    "agent": "ann",
+    "token": "a token",
+    "rounds": 3,
+    "by": covey.Member,
 }
-"""What is given for parameters that have no default."""
+"""Values for parameters without a default. A class stands for the object of that class on the stage."""
 
 
 def accepts(kind: Any, value: object) -> bool:
-    """Tell whether a value is of a type, as far as the API says it."""
+    """Return whether a value is of a type, as far as the API declares it."""
     kind = kind.__supertype__ if isinstance(kind, NewType) else kind
     origin = typing.get_origin(kind)
     if kind in (Any, object) or isinstance(kind, typing.TypeVar):
@@ -106,7 +111,7 @@ class Parameter(typing.NamedTuple):
 
 
 def parameters(call: Callable[..., object]) -> Iterator[Parameter]:
-    """Yield what a call takes; options of a TypedDict one by one."""
+    """Yield the parameters of a call; the options of a TypedDict are yielded one by one."""
     hints = typing.get_type_hints(call, localns=NAMES)
     for parameter in inspect.signature(call).parameters.values():
         kind = hints.get(parameter.name, Any)
@@ -121,7 +126,7 @@ def parameters(call: Callable[..., object]) -> Iterator[Parameter]:
 
 
 def public_calls() -> Iterator[tuple[str, str]]:
-    """Yield the class, or nothing, and the name of every public call."""
+    """Yield the class, or an empty text, and the name of every public call."""
     for name in covey.__all__:
         thing = getattr(covey, name)
         home = str(getattr(thing, "__module__", ""))
@@ -140,7 +145,7 @@ CALLS = [call for call in public_calls() if call not in UNTYPED]
 
 
 class Stage:
-    """One object of each public class, in a space of its own."""
+    """One object of each public class, in a separate space."""
 
     def __init__(self, space: covey.Space, objects: Mapping[str, object]) -> None:
         self.space = space
@@ -148,6 +153,10 @@ class Stage:
 
     def bound(self, owner: str, name: str) -> Callable[..., object]:
         return getattr(self._objects[owner], name) if owner else getattr(covey, name)
+
+    def values(self, names: Iterable[str]) -> dict[str, object]:
+        """Return a valid value for each parameter."""
+        return {name: self._objects["Member"] if VALID[name] is covey.Member else VALID[name] for name in names}
 
     async def events(self) -> int:
         return len([event async for event in self.space.journal()])
@@ -182,12 +191,13 @@ async def on_stage(play: Callable[[Stage], Awaitable[None]]) -> None:
                 "Turn": turn,
                 "Worker": ann.worker(lambda _: None),  # pyright: ignore[reportArgumentType]
                 "Toolbox": ann.tools(),
+                "Operator": await space.operator(await space.create_token("operator", by=ann)),
             }
             await play(Stage(space, objects))
 
 
 async def outcome(call: Callable[..., object], arguments: Mapping[str, object]) -> BaseException | None:
-    """Return what a call raises."""
+    """Return the error that a call raises."""
     try:
         result = call(**arguments)
         if inspect.isawaitable(result):
@@ -195,7 +205,7 @@ async def outcome(call: Callable[..., object], arguments: Mapping[str, object]) 
         elif isinstance(result, AsyncIterator):
             async for _ in cast(AsyncIterator[object], result):
                 break
-    except Exception as error:  # noqa: BLE001 - which it is, is the question
+    except Exception as error:  # noqa: BLE001 - the test judges the kind of error
         return error
     return None
 
@@ -204,13 +214,13 @@ def _is_refused(error: BaseException | None) -> bool:
     return error is None or isinstance(error, covey.Rejected | covey.NotFound)
 
 
-def cases(call: Callable[..., object]) -> Iterator[tuple[str, Any, dict[str, object]]]:
-    """Yield each parameter with its type and what is given for all others that need something."""
+def cases(stage: Stage, call: Callable[..., object]) -> Iterator[tuple[str, Any, dict[str, object]]]:
+    """Yield each parameter with its type, and values for all other required parameters."""
     known = list(parameters(call))
     for parameter in known:
-        others = {p.name: VALID[p.name] for p in known if p.is_required and p.name != parameter.name}
+        others = stage.values(p.name for p in known if p.is_required and p.name != parameter.name)
         if parameter.name != "timeout" and any(p.name == "timeout" for p in known):
-            others["timeout"] = 0.0  # what is right is not waited for
+            others["timeout"] = 0.0  # valid calls do not wait
         yield parameter.name, parameter.kind, others
 
 
@@ -220,15 +230,15 @@ async def test_a_value_of_a_wrong_type_is_invalid_and_nothing_happens(owner: str
         call, before = stage.bound(owner, name), await stage.events()
         wrong: list[str] = []
         if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(call).parameters.values()):
-            needed = {p.name: VALID[p.name] for p in parameters(call) if p.is_required}
+            needed = stage.values(p.name for p in parameters(call) if p.is_required)
             error = await outcome(call, {**needed, "no_such_option": 1})
             if not isinstance(error, Invalid):
                 wrong.append(f"no_such_option: {error!r:.200}")
-        for parameter, kind, others in cases(call):
+        for parameter, kind, others in cases(stage, call):
             for value in WRONG:
                 if not accepts(kind, value):
                     error = await outcome(call, {**others, parameter: value})
-                    # Several names in any form are judged one by one.
+                    # Several names in any collection are checked one by one.
                     is_judged = parameter in ("to", "roots") and isinstance(value, Collection)
                     if not isinstance(error, Invalid) and not (is_judged and _is_refused(error)):
                         wrong.append(f"{parameter}={value!r:.60}: {error!r:.200}")
@@ -238,7 +248,7 @@ async def test_a_value_of_a_wrong_type_is_invalid_and_nothing_happens(owner: str
                     if error is not None and not isinstance(error, covey.CoveyError):
                         wrong.append(f"{parameter}={value!r:.60}: {error!r:.200}")
         assert not wrong, "\n".join(wrong)
-        if not any(accepts(kind, "text") for _, kind, _ in cases(call)):
+        if not any(accepts(kind, "text") for _, kind, _ in cases(stage, call)):
             assert await stage.events() == before
 
     await on_stage(play)

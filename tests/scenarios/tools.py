@@ -1,20 +1,20 @@
-"""Tools in the hands of members of a scenario."""
+"""Tool calls of the members of a scenario."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from covey.core.json import Json
 from covey.surfaces.python.member import Member
-from covey.toolkits.tool import Answer
+from covey.toolkits.tool import ToolAnswer
 
 
-async def use(member: Member, toolkit: str, tool: str, **arguments: Json) -> Answer:
+async def use(member: Member, toolkit: str, tool: str, **arguments: Json) -> ToolAnswer:
     """Call a tool as a member's model does."""
     return await member.tools(toolkit).call(tool, arguments)
 
 
-def fields(answer: Answer) -> Mapping[str, Any]:
-    """Return the data of an answer, for a look into it."""
+def fields(answer: ToolAnswer) -> Mapping[str, Any]:
+    """Return the data of an answer as a mapping."""
     return answer.data
 
 

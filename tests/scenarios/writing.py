@@ -8,7 +8,7 @@ from covey.surfaces.python.member import Member
 MESSAGES = 500
 AT_ONCE = 25
 HANDLED = 10
-"""One in so many."""
+"""One in so many messages is handled at once."""
 
 
 async def write_five_hundred(sender: Member, reader: Member) -> None:

@@ -1,12 +1,12 @@
-"""Claims as they come about: a session takes a task to show it, and has it then, whether it shows it or not."""
+"""Claims without a showing: a session claims a task by an offer, and keeps the claim when the offer is given back."""
 
 from covey.core.identity import Identity
-from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.services.space import Services
 
 
-async def claim_next(services: Services, actor: Identity) -> Delivery | None:
-    """Let a session have the next task of its agent, and show it to no model yet; None where there is none for it."""
+async def claim_next(services: Services, actor: Identity) -> DeliveryRecord | None:
+    """Claim the next task of the session's agent without showing it to a model; None if there is no task."""
     showing = await services.offers.offer(actor, "turn", limit=1)
     if showing is None:
         return None

@@ -1,21 +1,19 @@
-"""Stories for pruning: dialogues that are over, and such that are not."""
+"""Stories for pruning: finished dialogues and open ones."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 
 from covey.adapters.memory import MemoryPages
-from covey.core.address import parse_address
-from covey.core.identity import Identity
-from covey.core.ids import MessageId
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action, Event
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import FilePart, Kind, Part, TextPart
-from covey.core.names import AgentName, Scope
+from covey.core.ledger.offer import EvidenceGrade
+from covey.core.names import AgentName, MessageId, Scope
 from covey.ports.store import Store
-from covey.services.care.prune import Outcome
-from covey.services.care.prune_survey import Survey, Wanted
+from covey.services.care.prune import PruneResult
+from covey.services.care.retention import PruneRequest, Survey
 from covey.services.directory.directory import JoinRequest
 from covey.services.mail.recipients import SendPolicy
 from covey.testing.fakes import HandClock
@@ -51,13 +49,13 @@ class Story:
         return finish(self.services.mail.send(draft, self.bob, SendPolicy())).message_id
 
     def show(self, who: Identity) -> None:
-        """Show what waits, with evidence."""
+        """Show the pending messages, with evidence."""
         showing = finish(self.services.offers.offer(who, "turn"))
         if showing is not None:
             finish(self.services.offers.confirm(showing.offer.id, who, EvidenceGrade.WITNESSED, "a test"))
 
     def close(self, request: MessageId) -> MessageId:
-        """Let a question come to its end: shown, answered, the answer shown, archived."""
+        """Close a question: it is shown and answered, the answer is shown, and the question is archived."""
         self.show(self.bob)
         answer = self.reply(request)
         self.show(self.ann)
@@ -65,23 +63,23 @@ class Story:
         return answer
 
     def dialogue(self, scope: str | None, text: str = "well?") -> MessageId:
-        """Tell a whole one."""
+        """Run a whole dialogue."""
         request = self.send(text, scope=scope, request=True)
         self.close(request)
         return request
 
-    def prune(self, days: float = 1, scope: str | None = None, *, unscoped: bool = False) -> Outcome:
+    def prune(self, days: float = 1, scope: str | None = None, *, unscoped: bool = False) -> PruneResult:
         return self.prune_as(self.wanted(days, scope, unscoped))
 
-    def prune_as(self, wanted: Wanted) -> Outcome:
+    def prune_as(self, wanted: PruneRequest) -> PruneResult:
         prune = self.services.prune(self.blobs, MemoryPages())
         return finish(prune.prune(wanted, Identity(OPS), lambda _done, _of: None))
 
-    def survey(self, wanted: Wanted) -> Survey:
+    def survey(self, wanted: PruneRequest) -> Survey:
         return finish(self.services.prune(self.blobs, MemoryPages()).survey(wanted))
 
-    def wanted(self, days: float = 1, scope: str | None = None, unscoped: bool = False) -> Wanted:
-        return Wanted(self.clock.now() - timedelta(days=days), Scope(scope) if scope else None, unscoped)
+    def wanted(self, days: float = 1, scope: str | None = None, unscoped: bool = False) -> PruneRequest:
+        return PruneRequest(self.clock.now() - timedelta(days=days), Scope(scope) if scope else None, unscoped)
 
     def is_there(self, message_id: MessageId) -> bool:
         return finish(self.world.store.read(lambda tx: tx.messages.get(message_id))) is not None

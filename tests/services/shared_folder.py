@@ -1,4 +1,4 @@
-"""A folder that a space and foreign programs share, with everything in the calling thread."""
+"""A folder that a space shares with foreign programs. Everything runs in the calling thread."""
 
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -6,43 +6,40 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from covey.adapters.folder.disk_layout import prepare
 from covey.adapters.folder.folder import FilesFolder
-from covey.adapters.folder.ground import prepare
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryWakeups
 from covey.adapters.sqlite.care.views import SqliteViews
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.clock import SystemClock
-from covey.adapters.system.files import RootedFiles
+from covey.adapters.system.files import RootedFiles, StoreFiles
 from covey.adapters.system.ids import SystemIds
-from covey.adapters.system.store_files import StoreFiles
-from covey.core.address import parse_address
 from covey.core.formats.layout import Layout
-from covey.core.identity import Identity
-from covey.core.ids import MessageId
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, Message, TextPart
-from covey.core.ledger.receipt import Receipt
-from covey.core.names import AgentName
+from covey.core.ledger.outcome import ReceiptRecord
+from covey.core.names import AgentName, MessageId
 from covey.core.reporting import Report, report_nothing
+from covey.engines.adapters import Adapters
 from covey.ports.folder import Folder, Visit
 from covey.ports.ledger import MessageFilter
-from covey.services.adapters import Adapters
 from covey.services.care.audit import Audit
+from covey.services.mail.filing import NoticePorts
 from covey.services.mail.recipients import SendPolicy, WhenUnknown
-from covey.services.mail.updates import NoticePorts
 from covey.services.mirror.mirror import LIMIT_S, Mirror
-from covey.services.mirror.store import MirroredStore, OwnPasses
+from covey.services.mirror.store import InlinePasses, MirroredStore
 from covey.services.space import Services
 from covey.testing import silent
-from covey.testing.opening import closing
+from covey.testing.factories import closing
 
 
 class Killed(BaseException):
-    """The process dies here."""
+    """The simulated death of the process."""
 
 
 class DyingFolder:
-    """A folder whose visitor dies at the n-th call of one of its methods, before or after it has done its work."""
+    """A folder whose visitor dies when it calls one of the methods, before or after the method has done its work."""
 
     def __init__(self, folder: FilesFolder, method: str, *, after: bool) -> None:
         self._folder = folder
@@ -81,7 +78,7 @@ class _DyingVisit:
 
 
 class Shared:
-    """One process that has the space open, and the folder as foreign programs see it."""
+    """A process that has the space open, and the folder as foreign programs see it."""
 
     def __init__(
         self,
@@ -100,7 +97,7 @@ class Shared:
         folder = self.folder if dead is None else cast(Folder, dead)
         clock, ids, liveness = SystemClock(), SystemIds(), MemoryLiveness()
         self.mirror = Mirror(self.ledger, folder, clock, NoticePorts(ids, liveness), limit_s, report)
-        self.store = MirroredStore(self.ledger, folder, OwnPasses(folder, lambda: self.mirror))
+        self.store = MirroredStore(self.ledger, folder, InlinePasses(folder, lambda: self.mirror))
         self.views = SqliteViews(root / ".covey" / "covey.db")
         self.blobs = MemoryBlobs()
         self.services = Services(
@@ -119,9 +116,9 @@ class Shared:
     async def close(self) -> None:
         await self.store.close()
 
-    # What programs of ours do.
+    # Operations of Covey's own programs.
 
-    async def send(self, sender: str, to: str, text: str, **fields: Any) -> Receipt:
+    async def send(self, sender: str, to: str, text: str, **fields: Any) -> ReceiptRecord:
         fields = {"kind": Kind.NOTIFY, **fields}
         draft = Draft(to=tuple(map(parse_address, to.split())), parts=(TextPart(text),), **fields)
         policy = SendPolicy(when_unknown=WhenUnknown.REGISTER)
@@ -135,22 +132,22 @@ class Shared:
         return await self.store.read(lambda tx: tx.messages.find(MessageFilter(), 100_000))
 
     async def inbox(self, agent: str) -> Sequence[str]:
-        """Return what waits for an agent."""
+        """Return the texts of the unarchived messages of an agent."""
         items = await self.services.dialogue.unarchived(AgentName(agent))
         return [item.message.text for item in items]
 
     async def faults(self) -> Sequence[object]:
         return await Audit(self.store).check()
 
-    # What foreign programs see and do.
+    # Views and operations of foreign programs.
 
     def paths(self) -> list[str]:
-        """Return every file of a message, from the root on."""
+        """Return the paths of all message files, relative to the root."""
         found = [p.relative_to(self.root) for p in self.root.rglob("*.json") if p.name != "_registry.json"]
         return sorted(str(path) for path in found if not str(path).startswith(".covey"))
 
     def read(self, pattern: str) -> dict[str, Any]:
-        """Return the one file that fits."""
+        """Return the content of the one file that matches."""
         (path,) = self.root.glob(pattern)
         return json.loads(path.read_bytes())
 
@@ -162,7 +159,7 @@ class Shared:
         return place
 
     def move(self, pattern: str, target: str) -> None:
-        """Move the one file that fits into another folder."""
+        """Move the one file that matches into another folder."""
         (path,) = self.root.glob(pattern)
         (self.root / target).mkdir(parents=True, exist_ok=True)
         path.rename(self.root / target / path.name)
@@ -182,12 +179,12 @@ def opened(
     limit_s: float = LIMIT_S,
     report: Report = report_nothing,
 ) -> AbstractAsyncContextManager[Shared]:
-    """Open the folder as a process does; `limit_s` is how long a pass waits for others."""
+    """Open the folder as a process does. A pass waits up to `limit_s` seconds for other processes."""
     return closing(Shared(root, layout, dying, limit_s, report))
 
 
 def letter(n: int, sender: str, to: str, body: str, **fields: Any) -> dict[str, Any]:
-    """Return a message as agent loops write it."""
+    """Return a message in the format of agent loops."""
     return {
         "id": f"17300000{n:05d}-9b3e0000-0000-4000-8000-{n:012d}",
         "from": sender,
@@ -205,7 +202,7 @@ def letter(n: int, sender: str, to: str, body: str, **fields: Any) -> dict[str, 
 
 
 def note(n: int, sender: str, to: str, text: str, **fields: Any) -> dict[str, Any]:
-    """Return a message as mailboxes write it."""
+    """Return a message in the format of mailboxes."""
     return {
         "id": f"msg_{1745659200 + n}_{sender}",
         "from": sender,

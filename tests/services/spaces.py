@@ -1,4 +1,4 @@
-"""A space that a test moves about: opened on either store, with all that an export and an import need."""
+"""A space on either store, with everything that exports and imports need."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,24 +6,21 @@ from pathlib import Path
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryViews
 from covey.adapters.sqlite.care.views import SqliteViews
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.adapters.system.files import RootedFiles
+from covey.adapters.system.files import RootedFiles, StoreFiles
 from covey.adapters.system.ids import SystemIds
-from covey.adapters.system.store_files import StoreFiles
-from covey.core.address import parse_address
-from covey.core.identity import Identity
-from covey.core.ids import MessageId
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, Part, TextPart
-from covey.core.names import AgentName, Scope
+from covey.core.names import AgentName, MessageId, Scope
+from covey.engines.adapters import Adapters
 from covey.ports.blobs import Blobs
 from covey.ports.store import Store
 from covey.ports.views import Views
-from covey.services.adapters import Adapters
 from covey.services.directory.directory import JoinRequest
-from covey.services.mail.looking import Item
+from covey.services.mail.inbox import InboxItem
 from covey.services.mail.recipients import SendPolicy, WhenUnknown
 from covey.services.space import Services
-from covey.services.transfer.import_ import Imported
+from covey.services.transfer.imports import ImportResult
 from covey.testing.fakes import HandClock
 from tests.properties.nursery import Nursery
 from tests.properties.world import NobodyRings, finish
@@ -31,13 +28,13 @@ from tests.services.transferring import exported, imported
 
 
 class Space:
-    """One process that has a space open. Ids are random, so that two spaces never have the same."""
+    """A process that has a space open. Ids are random, so that two spaces never have the same ids."""
 
     def __init__(self, store: Store, views: Views, blobs: Blobs | None = None) -> None:
         self.store = store
         self.views = views
         self.kept = MemoryBlobs()
-        """Where contents of files are, unless they are put elsewhere."""
+        """The contents of files, unless other blobs are given."""
         self.blobs = blobs or self.kept
         self.clock = HandClock()
         self.services = Services(
@@ -58,8 +55,8 @@ class Space:
         """Return the space as an export."""
         return exported(self.services, self.views, with_tokens=with_tokens)
 
-    def take_in(self, lines: Sequence[bytes]) -> Imported:
-        """Import what another has exported."""
+    def take_in(self, lines: Sequence[bytes]) -> ImportResult:
+        """Import the export of another space."""
         return imported(self.services, lines)
 
     def join(self, name: AgentName) -> Identity:
@@ -75,7 +72,7 @@ class Space:
         scope: str = "s1",
         answers: MessageId | None = None,
     ) -> MessageId:
-        """Send a message; whom nobody knows is known then."""
+        """Send a message. An unknown recipient is registered."""
         draft = Draft(
             kind,
             (parse_address(to),),
@@ -86,9 +83,9 @@ class Space:
         )
         return finish(self.services.mail.send(draft, sender, SendPolicy(when_unknown=WhenUnknown.REGISTER))).message_id
 
-    def inbox(self, name: AgentName) -> Sequence[Item]:
-        """Return what waits for an agent."""
-        return finish(self.services.looking.peek(name))
+    def inbox(self, name: AgentName) -> Sequence[InboxItem]:
+        """Return the pending messages of an agent."""
+        return finish(self.services.inbox.peek(name))
 
 
 def in_memory(store: MemoryStore | None = None) -> Space:
@@ -98,5 +95,5 @@ def in_memory(store: MemoryStore | None = None) -> Space:
 
 
 def in_sqlite(path: Path, blobs: Blobs | None = None) -> Space:
-    """Return the space at a path. What a power cut would lose does not matter here."""
+    """Return the space at a path. Durability after a power cut does not matter here."""
     return Space(SqliteStore(path, synchronous="normal"), SqliteViews(path), blobs)

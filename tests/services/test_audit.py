@@ -1,4 +1,4 @@
-"""The audit finds what was changed behind the journal's back, and nothing else."""
+"""The audit: it finds exactly the records that were changed without the journal."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
@@ -6,15 +6,24 @@ from typing import NamedTuple
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.core.address import parse_address
-from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, delivery_id, parked_inbox, ticket_id
-from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.identity import parse_address
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
 from covey.core.ledger.draft import Draft
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.ledger.ticket import TicketMove, TicketState, Trouble
+from covey.core.ledger.offer import EvidenceGrade
+from covey.core.ledger.ticket import TicketMove, TicketState, TicketTrouble
 from covey.core.ledger.wire import encode
-from covey.core.names import AgentName
+from covey.core.names import (
+    AgentName,
+    DeliveryId,
+    InboxId,
+    MessageId,
+    OfferId,
+    SessionId,
+    delivery_id,
+    parked_inbox,
+    ticket_id,
+)
 from covey.ports.store import Transaction
 from covey.services.directory.directory import JoinRequest
 from covey.services.mail.recipients import SendPolicy
@@ -26,22 +35,22 @@ ANN, BOB = AgentName("ann"), AgentName("bob")
 
 
 class Story(NamedTuple):
-    """A space in which something of every sort has happened."""
+    """A space with events of every kind."""
 
     world: World
     shown: MessageId
-    """A notify that is offered to bob."""
+    """A notify that is on offer to bob."""
     offer: OfferId
     owed: MessageId
     """A request that bob has not answered."""
     answered: MessageId
-    """One that he has."""
+    """A request that bob has answered."""
     answer: MessageId
     ended: SessionId
     """A session of bob's that has ended."""
 
     def audit(self) -> list[str]:
-        """Return what the audit complains of."""
+        """Return the complaints of the audit."""
         return [fault.what for fault in finish(self.world.processes[0].services.audit.check())]
 
 
@@ -73,7 +82,7 @@ def story() -> Story:
     return Story(world, shown, showing.offer.id, owed, answered, answer, ended.session)
 
 
-def test_what_happened_by_the_rules_agrees(story: Story) -> None:
+def test_a_space_that_followed_the_rules_has_no_faults(story: Story) -> None:
     assert story.audit() == []
 
 
@@ -141,7 +150,7 @@ async def _ticket_closed(tx: Transaction, story: Story) -> None:
 async def _ticket_troubled(tx: Transaction, story: Story) -> None:
     ticket = await tx.tickets.get(ticket_id(story.owed, BOB))
     assert ticket is not None
-    await tx.tickets.put(ticket._replace(trouble=Trouble.EVICTED))
+    await tx.tickets.put(ticket._replace(trouble=TicketTrouble.EVICTED))
 
 
 async def _answer_elsewhere(tx: Transaction, story: Story) -> None:
@@ -183,7 +192,7 @@ async def _mail_unheard_of(tx: Transaction, _story: Story) -> None:
     await tx.deliveries.place(a_delivery(77, inbox=parked_inbox(BOB)))
 
 
-async def _copy(tx: Transaction, copy: DeliveryId) -> Delivery:
+async def _copy(tx: Transaction, copy: DeliveryId) -> DeliveryRecord:
     found = await tx.deliveries.get(copy)
     assert found is not None
     return found

@@ -1,4 +1,4 @@
-"""The audit finds tasks and posts that were changed behind the journal's back, and nothing else."""
+"""The audit of tasks and posts: it finds exactly the records that were changed without the journal."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
@@ -6,16 +6,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.core.address import parse_address
-from covey.core.channels.binding import Binding
 from covey.core.channels.channel import console
-from covey.core.channels.post import Post, PostState
-from covey.core.identity import Grade, Identity
-from covey.core.ids import DeliveryId, MessageId, SessionId, delivery_id, delivery_message
+from covey.core.channels.post import Binding, Post, PostState
+from covey.core.identity import Grade, Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.names import OPERATOR, AgentName
+from covey.core.names import OPERATOR, AgentName, DeliveryId, MessageId, SessionId, delivery_id, delivery_message
 from covey.core.work.task import Task, TaskState
 from covey.ports.store import Transaction
 from covey.services.directory.directory import JoinRequest
@@ -41,7 +38,7 @@ class Story(NamedTuple):
     posted: DeliveryId
 
     def audit(self) -> list[str]:
-        """Return what the audit complains of."""
+        """Return the complaints of the audit."""
         return [fault.what for fault in finish(self.world.processes[0].services.audit.check())]
 
 
@@ -74,7 +71,7 @@ def story() -> Story:
     return Story(world, pending, working, abandoned, done, former.session, posted)
 
 
-def test_what_happened_by_the_rules_agrees(story: Story) -> None:
+def test_a_space_that_followed_the_rules_has_no_faults(story: Story) -> None:
     assert story.audit() == []
 
 
@@ -149,7 +146,7 @@ async def _bound_unheard(tx: Transaction, _story: Story) -> None:
         (_held_by_the_ended, "tasks of"),
         (_unheard_of, "event"),
         (_no_task, "task's message"),
-        (_waits, "finished task that still waits"),
+        (_waits, "waiting copies of a finished task"),
         (_result_elsewhere, "result"),
         (post_with(state=PostState.PENDING), "post"),
         (post_with(channel=BOB), "post's delivery"),

@@ -1,4 +1,5 @@
-"""Debts in the corners: mail that was sent ahead, questions back that are refused, asks that are told of trouble."""
+"""Edge cases of debts: mail to a session that has not joined yet, refused questions back, and asks that end in
+trouble."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -6,18 +7,14 @@ from datetime import timedelta
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.core.address import parse_address
-from covey.core.directory.capacity import Capacity
-from covey.core.directory.card import Card
-from covey.core.identity import Identity
-from covey.core.ids import MessageId, session_inbox, ticket_id
+from covey.core.directory.card import Capacity, Card
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.ledger.outcome import OutcomeKind
-from covey.core.ledger.receipt import Receipt
+from covey.core.ledger.outcome import OutcomeKind, ReceiptRecord
 from covey.core.ledger.ticket import TicketMove, TicketState
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, session_inbox, ticket_id
 from covey.services.directory.directory import Joined, JoinRequest
 from covey.services.mail.recipients import SendPolicy
 from covey.testing.fakes import HandClock
@@ -31,7 +28,7 @@ LATER = a_session_id(0xABC)
 
 
 class Space:
-    """A space in memory, with the few things that these tests do in it."""
+    """A space in memory, with the few operations of these tests."""
 
     def __init__(self) -> None:
         self.clock = HandClock()
@@ -43,14 +40,14 @@ class Space:
 
     def send(
         self, who: Identity, kind: Kind, to: Sequence[str], policy: SendPolicy = PLAINLY, **more: object
-    ) -> Receipt:
+    ) -> ReceiptRecord:
         draft = Draft(
             kind, tuple(parse_address(one) for one in to), (TextPart("text"),), expects_reply=kind is Kind.REQUEST
         )
         return finish(self.services.mail.send(draft._replace(**more), who, policy))
 
     def waiting(self, member: Joined) -> list[MessageId]:
-        return [i.message.id for i in finish(self.services.looking.peek_inbox(session_inbox(member.session.id)))]
+        return [i.message.id for i in finish(self.services.inbox.peek_inbox(session_inbox(member.session.id)))]
 
 
 @pytest.fixture
@@ -58,7 +55,7 @@ def space() -> Space:
     return Space()
 
 
-def test_a_request_that_was_sent_ahead_is_owed_once_its_session_is_there(space: Space) -> None:
+def test_a_request_to_a_future_session_is_owed_once_the_session_joins(space: Space) -> None:
     ann = space.join(ANN).identity
     request = space.send(ann, Kind.REQUEST, [LATER], AHEAD).message_id
     assert not finish(space.services.dialogue.owed_to(ANN))
@@ -69,7 +66,7 @@ def test_a_request_that_was_sent_ahead_is_owed_once_its_session_is_there(space: 
     assert finish(space.services.dialogue.ticket(ticket_id(request, BOB))).state is TicketState.ANSWERED
 
 
-def test_mail_that_was_sent_ahead_too_long_ago_is_not_taken_up(space: Space) -> None:
+def test_mail_to_a_future_session_expires_if_the_session_joins_too_late(space: Space) -> None:
     ann = space.join(ANN).identity
     request = space.send(ann, Kind.REQUEST, [LATER], AHEAD).message_id
     space.clock.advance(timedelta(minutes=11).total_seconds())
@@ -78,14 +75,14 @@ def test_mail_that_was_sent_ahead_too_long_ago_is_not_taken_up(space: Space) -> 
     assert copy.state is DeliveryState.EXPIRED
 
 
-def test_an_agent_that_has_a_message_does_not_adopt_it_a_second_time(space: Space) -> None:
+def test_an_agent_does_not_adopt_a_message_that_it_already_has(space: Space) -> None:
     ann = space.join(ANN).identity
     finish(space.services.directory.register(BOB, Card(), ann))
     message = space.send(ann, Kind.NOTIFY, [BOB, LATER], AHEAD).message_id
     assert space.waiting(space.join(BOB, session_id=LATER)) == [message]
 
 
-def test_a_question_back_that_is_refused_leaves_the_debt_where_it_is(space: Space) -> None:
+def test_a_refused_question_back_leaves_the_debt_with_the_debtor(space: Space) -> None:
     ann = space.join(ANN, card=Card(allow_from=())).identity
     bob = space.join(BOB).identity
     request = space.send(ann, Kind.REQUEST, [BOB]).message_id
@@ -94,7 +91,7 @@ def test_a_question_back_that_is_refused_leaves_the_debt_where_it_is(space: Spac
     assert finish(space.services.dialogue.ticket(ticket_id(request, BOB))).awaits is None
 
 
-def test_a_request_that_one_inbox_refused_and_the_other_gave_back_is_owed_by_nobody(space: Space) -> None:
+def test_a_withdrawn_request_that_another_inbox_refused_is_no_longer_owed(space: Space) -> None:
     ann = space.join(ANN).identity
     space.join(BOB, capacity=Capacity(1))
     space.send(ann, Kind.NOTIFY, [BOB])
@@ -106,7 +103,7 @@ def test_a_request_that_one_inbox_refused_and_the_other_gave_back_is_owed_by_nob
     assert (ticket.state, ticket.close_reason) == (TicketState.CLOSED, TicketMove.WITHDRAW)
 
 
-def test_an_ask_that_ends_in_trouble_takes_the_notice_of_it_and_leaves_other_updates(space: Space) -> None:
+def test_an_ask_that_ends_in_trouble_consumes_its_notice_and_leaves_other_updates(space: Space) -> None:
     ann = space.join(ANN)
     bob = space.join(BOB)
     expires_at = space.clock.now() + timedelta(seconds=5)

@@ -1,18 +1,18 @@
-"""The doctor goes on where a checkup can't, and says what could not be looked at or mended."""
+"""The doctor: it continues if a checkup fails, and reports the areas that it could not examine or mend."""
 
 from collections.abc import Sequence
 
 from covey.core.care.diagnoses import STORE_NEWER, WRONG_PERMISSIONS
 from covey.core.care.finding import Area, Examination, Finding
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.errors import CoveyError, Invalid, StoreBusy, StoreCorrupt, StoreReadOnly
 from covey.core.identity import THE_SPACE, Identity
-from covey.ports.checkup import Checkup, Tell
+from covey.ports.care import Checkup, ProgressCallback
 from covey.services.care.doctor.doctor import RECORD_AREAS, Doctor
 
 
 class Scripted:
-    """A checkup that finds what it is told to, or raises it."""
+    """A checkup that reports the given findings, or raises the given error."""
 
     def __init__(self, area: Area, *found: Finding | Exception, mending: CoveyError | None = None) -> None:
         self.area = area
@@ -20,7 +20,7 @@ class Scripted:
         self._found = found
         self._mending = mending
 
-    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+    async def examine(self, *, thorough: bool, tell: ProgressCallback) -> Examination:
         for found in self._found:
             if isinstance(found, Exception):
                 raise found
@@ -78,7 +78,7 @@ def test_one_area_that_fails_does_not_keep_the_others_from_being_examined() -> N
     assert [examination.is_done for examination in found] == [False, False, False, False, True]
 
 
-def test_what_can_not_be_mended_is_told_and_the_rest_is_mended() -> None:
+def test_a_failed_mending_is_reported_and_the_rest_is_mended() -> None:
     torn = Finding(WRONG_PERMISSIONS, "one file")
     stubborn = Scripted(Area.FILES, torn, mending=StoreReadOnly("covey.db", "it is a CD"))
     store = Scripted(Area.STORE)
@@ -89,7 +89,7 @@ def test_what_can_not_be_mended_is_told_and_the_rest_is_mended() -> None:
     assert store.mended == []
 
 
-def test_what_has_no_remedy_here_is_not_given_to_be_mended() -> None:
+def test_a_finding_without_a_remedy_is_not_mended() -> None:
     hindered = Finding(WRONG_PERMISSIONS, "one file", hindrance="it belongs to another user")
     files = Scripted(Area.FILES, hindered)
     doctor = Doctor([files], tuple)

@@ -1,20 +1,20 @@
-"""What the journal says of a message that was sent: as data, and as the text that is kept."""
+"""The journal's details of a sent message: as data, and as the stored text."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.core.ids import delivery_id, parked_inbox, session_inbox, ticket_id
 from covey.core.json import to_json
-from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
 from covey.core.ledger.message import Kind
 from covey.core.ledger.ticket import Ticket, TicketState
+from covey.core.names import delivery_id, parked_inbox, session_inbox, ticket_id
 from covey.services.mail.filing import sent_details, sent_text
 from covey.testing import START
 from tests.core.strategies import agent_names, message_ids, session_ids, texts
 
 inboxes = session_ids.map(session_inbox) | agent_names.map(parked_inbox)
 deliveries = st.builds(
-    Delivery,
+    DeliveryRecord,
     st.builds(delivery_id, message_ids, st.integers(1, 10_000)),
     message_ids,
     inboxes,
@@ -39,5 +39,5 @@ tickets = st.builds(
 
 
 @given(st.sampled_from(Kind), st.lists(deliveries, max_size=4), st.lists(tickets, max_size=3))
-def test_both_are_the_same(kind: Kind, placed: list[Delivery], owed: list[Ticket]) -> None:
+def test_the_data_and_the_text_are_the_same(kind: Kind, placed: list[DeliveryRecord], owed: list[Ticket]) -> None:
     assert sent_text(kind, placed, owed) == to_json(sent_details(kind, placed, owed))

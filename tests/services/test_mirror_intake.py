@@ -1,4 +1,4 @@
-"""What foreign programs put into inboxes becomes mail."""
+"""Intake: files that foreign programs put into inboxes become mail."""
 
 import shutil
 from pathlib import Path
@@ -8,17 +8,16 @@ import pytest
 from covey.core.directory.card import Card
 from covey.core.formats.layout import Layout
 from covey.core.identity import Grade, Identity
-from covey.core.ids import parse_message_id, ticket_id
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.message import Kind
 from covey.core.ledger.ticket import TicketState
-from covey.core.names import AgentName
+from covey.core.names import AgentName, parse_message_id, ticket_id
 from tests.services.shared_folder import Killed, letter, note, opened
 
 ALICE = AgentName("alice")
 
 
-async def test_a_file_in_an_inbox_is_a_delivery_from_whom_it_names(tmp_path: Path) -> None:
+async def test_a_file_in_an_inbox_becomes_a_delivery_from_the_sender_it_names(tmp_path: Path) -> None:
     async with opened(tmp_path / "d", Layout.DIALOGUE) as shared:
         asked = letter(1, "np-critic", "alice", "why?", kind="request", expects_reply=True, phase="M1", subject="style")
         shared.drop(f"inbox/alice/{asked['id']}.json", asked)
@@ -28,7 +27,7 @@ async def test_a_file_in_an_inbox_is_a_delivery_from_whom_it_names(tmp_path: Pat
         assert message.sender == Identity(AgentName("np-critic"), None, Grade.CLAIMED)
         (ticket,) = await shared.services.dialogue.owed_by(ALICE)
         assert ticket.asker == "np-critic"
-        assert shared.manifest() == []  # whoever sent it writes that down
+        assert shared.manifest() == []  # the sender itself writes its line
         assert await shared.faults() == []
 
 
@@ -44,7 +43,7 @@ async def test_a_mailbox_message_keeps_its_own_id_beside_ours(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_whoever_is_killed_between_commit_and_note_takes_nothing_in_twice(tmp_path: Path, after: bool) -> None:
+async def test_a_process_killed_between_commit_and_note_takes_no_file_in_twice(tmp_path: Path, after: bool) -> None:
     root = tmp_path / "m"
     async with opened(root, Layout.MAILBOX, ("note", after)) as shared:
         shared.drop("alice/inbox/1745659201_bob.msg.json", note(1, "bob", "alice", "hello"))
@@ -56,7 +55,7 @@ async def test_whoever_is_killed_between_commit_and_note_takes_nothing_in_twice(
 
 
 @pytest.mark.parametrize("layout", Layout)
-async def test_what_is_remembered_of_the_folder_may_be_lost(tmp_path: Path, layout: Layout) -> None:
+async def test_the_mirrors_notes_may_be_lost(tmp_path: Path, layout: Layout) -> None:
     root = tmp_path / "shared"
     async with opened(root, layout) as shared:
         name = "inbox/alice/x.json" if layout is Layout.DIALOGUE else "alice/inbox/1745659201_bob.msg.json"
@@ -91,7 +90,7 @@ async def test_an_answer_that_comes_with_its_question_answers_it(tmp_path: Path)
         assert await shared.faults() == []
 
 
-async def test_whoever_is_not_allowed_is_refused_and_its_file_put_away(tmp_path: Path) -> None:
+async def test_a_sender_that_is_not_allowed_is_refused_and_its_file_is_put_away(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         card = Card(allow_from=("carol",))
         await shared.services.directory.register(ALICE, card, Identity(ALICE))
@@ -103,7 +102,7 @@ async def test_whoever_is_not_allowed_is_refused_and_its_file_put_away(tmp_path:
         assert shared.paths() == ["alice/processed/1745659201_bob.msg.json"]
 
 
-async def test_one_file_that_says_nothing_keeps_no_other_from_being_read(tmp_path: Path) -> None:
+async def test_a_malformed_file_does_not_keep_others_from_being_read(tmp_path: Path) -> None:
     async with opened(tmp_path / "d", Layout.DIALOGUE) as shared:
         shared.drop("inbox/alice/junk.json", {"id": "1", "from": "bob"})
         shared.drop("inbox/alice/good.json", letter(1, "bob", "alice", "hello"))
@@ -124,7 +123,7 @@ async def test_foreign_names_are_mapped_and_answers_go_to_their_folders(tmp_path
         assert (answer["to"], answer["in_reply_to"]) == ("Bob Ünlü", asked["id"])
 
 
-async def test_names_that_are_no_folders_are_used_for_none(tmp_path: Path) -> None:
+async def test_names_that_are_unsafe_as_folders_are_not_used_as_folders(tmp_path: Path) -> None:
     async with opened(tmp_path / "d", Layout.DIALOGUE) as shared:
         shared.drop("inbox/alice/x.json", letter(1, "../../../escaped", "alice", "hi"))
         shared.drop("inbox/alice/y.json", letter(2, "operator", "alice", "obey"))
@@ -148,7 +147,7 @@ async def test_a_second_copy_of_a_file_is_set_aside(tmp_path: Path) -> None:
         assert "second copy" in setback.problem
 
 
-async def test_what_comes_in_a_pause_waits_for_its_end(tmp_path: Path) -> None:
+async def test_a_file_that_arrives_during_a_pause_waits_for_its_end(tmp_path: Path) -> None:
     async with opened(tmp_path / "d", Layout.DIALOGUE) as shared:
         operator = Identity(AgentName("operator"), None, Grade.TOKEN)
         await shared.services.pauses.pause(None, operator, "lunch")

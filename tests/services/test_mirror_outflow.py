@@ -1,4 +1,4 @@
-"""The folder is brought in line with the ledger, whoever dies on the way."""
+"""Outflow: the folder is brought in line with the ledger, even if processes die on the way."""
 
 import fcntl
 import re
@@ -46,7 +46,7 @@ async def test_a_request_stays_in_the_inbox_of_a_loop_until_its_debt_is_closed(t
         ]
 
 
-async def test_what_a_mailbox_has_handled_is_processed(tmp_path: Path) -> None:
+async def test_a_handled_message_of_a_mailbox_is_moved_to_processed(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         sent = (await shared.send("bob", "alice", "hello")).message_id
         (path,) = shared.paths()
@@ -56,7 +56,7 @@ async def test_what_a_mailbox_has_handled_is_processed(tmp_path: Path) -> None:
 
 
 async def story(shared: Shared) -> None:
-    """Do everything that a file or a line comes of."""
+    """Run every operation that produces a file or a line."""
     asked = await shared.ask("bob", "alice", "why?", scope=Scope("M1"))
     await shared.send("bob", "alice carol", "fyi")
     await shared.send("alice", "", "because", kind=Kind.RESPONSE, in_reply_to=asked)
@@ -66,7 +66,7 @@ async def story(shared: Shared) -> None:
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("method", ["look", "bring", "append", "advance"])
-async def test_whoever_is_killed_in_a_pass_leaves_it_to_the_next(tmp_path: Path, method: str, after: bool) -> None:
+async def test_a_pass_that_is_killed_is_completed_by_the_next_one(tmp_path: Path, method: str, after: bool) -> None:
     root = tmp_path / "d"
     async with opened(root, Layout.DIALOGUE, (method, after)) as shared:
         with pytest.raises(Killed):
@@ -80,7 +80,7 @@ async def test_whoever_is_killed_in_a_pass_leaves_it_to_the_next(tmp_path: Path,
         assert await shared.faults() == []
 
 
-async def test_a_folder_that_is_begun_anew_comes_to_the_same(tmp_path: Path) -> None:
+async def test_a_folder_that_was_lost_is_rebuilt_identically(tmp_path: Path) -> None:
     root = tmp_path / "d"
     async with opened(root, Layout.DIALOGUE) as shared:
         await story(shared)
@@ -105,12 +105,12 @@ async def test_a_commit_counts_while_the_folder_can_not_be_used(
         with (root / ".covey" / "mirror.lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             sent = await shared.send("bob", "alice", "meanwhile")
-        assert "not in line" in caplog.text
+        assert "not in sync" in caplog.text
         assert await shared.inbox("alice") == ["before", "meanwhile"]
         assert f"inbox/alice/{sent.message_id}.json" in shared.paths()
 
 
-async def test_what_is_pruned_is_gone_from_the_folder(tmp_path: Path) -> None:
+async def test_pruned_messages_are_removed_from_the_folder(tmp_path: Path) -> None:
     async with opened(tmp_path / "d", Layout.DIALOGUE) as shared:
         gone = (await shared.send("bob", "alice carol", "old")).message_id
         for agent in (ALICE, AgentName("carol")):

@@ -1,4 +1,4 @@
-"""The registry of mailboxes: ours and theirs."""
+"""The registry of mailboxes: Covey's entries and foreign ones."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ from covey.core.identity import Identity
 from covey.core.limits import PRESENCE_LEASE
 from covey.core.names import AgentName
 from covey.services.directory.directory import JoinRequest
-from covey.services.mirror.registry import Entered
+from covey.services.mirror.registry import RegistryEntry
 from tests.services.shared_folder import opened
 
 ALICE, BOB = AgentName("alice"), AgentName("bob")
@@ -21,7 +21,7 @@ last_heartbeat"""
 CARD = Card(description="sorts things", capabilities=("sorting",), quota=2)
 
 
-async def test_an_agent_of_ours_is_entered_with_its_card_and_how_it_is(tmp_path: Path) -> None:
+async def test_an_agent_of_the_space_is_entered_with_its_card_and_status(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         joined = await shared.services.directory.join(JoinRequest(name=ALICE, card=CARD))
         entry = shared.registry()["alice"]
@@ -38,10 +38,10 @@ async def test_an_agent_of_ours_is_entered_with_its_card_and_how_it_is(tmp_path:
 )
 def test_a_heartbeat_counts_only_near_the_present(heard: timedelta, is_there: bool) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    assert Entered(CARD, Presence.IDLE, now + heard).is_there(now) is is_there
+    assert RegistryEntry(CARD, Presence.IDLE, now + heard).is_there(now) is is_there
 
 
-async def test_an_entry_of_theirs_makes_an_agent_with_that_card(tmp_path: Path) -> None:
+async def test_a_foreign_entry_registers_an_agent_with_its_card(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         entry = {
             "agent_id": "bob",
@@ -55,12 +55,12 @@ async def test_an_entry_of_theirs_makes_an_agent_with_that_card(tmp_path: Path) 
         view = await shared.services.directory.agent(BOB)
         assert (view.card.description, view.card.allow_from, view.card.quota) == ("writes", ("alice",), 1)
         await shared.services.directory.join(JoinRequest(name=ALICE))
-        assert shared.registry()["bob"] == entry  # it stays as they wrote it
+        assert shared.registry()["bob"] == entry  # it stays as the foreign program wrote it
         assert shared.registry()["broken"] == 7
         assert await shared.faults() == []
 
 
-async def test_entries_of_ours_that_others_overwrite_come_back(tmp_path: Path) -> None:
+async def test_entries_of_the_space_that_a_foreign_program_overwrites_are_restored(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         await shared.services.directory.join(JoinRequest(name=ALICE, card=CARD))
         path = tmp_path / "m" / "_registry.json"
@@ -73,7 +73,7 @@ async def test_entries_of_ours_that_others_overwrite_come_back(tmp_path: Path) -
         assert (await shared.services.directory.agent(ALICE)).card == CARD
 
 
-async def test_what_we_say_of_an_agent_that_is_offline_gives_way_to_its_own_program(tmp_path: Path) -> None:
+async def test_the_entry_of_an_offline_agent_gives_way_to_its_own_program(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         await shared.services.directory.register(BOB, CARD, Identity(BOB))
         assert shared.registry()["bob"]["status"] == "offline"

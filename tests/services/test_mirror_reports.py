@@ -1,4 +1,4 @@
-"""A pass that takes long says how far it is."""
+"""Progress reports of a long pass."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from covey.core.formats.layout import Layout
 from covey.services.mirror import mirror
 from covey.services.mirror import outflow as mirror_outflow
-from covey.services.transfer import import_ as transfer_import
+from covey.services.transfer import imports as transfer_import
 from tests.reports import Reports
 from tests.services.shared_folder import letter, opened
 from tests.services.transferring import exported, imported
@@ -21,7 +21,7 @@ async def test_files_that_are_taken_in_are_counted(tmp_path: Path, monkeypatch: 
             content = letter(n, "bob", "alice", f"{n}")
             shared.drop(f"inbox/alice/{content['id']}.json", content)
         assert len(await shared.inbox("alice")) == 10
-        what = "taking in files"
+        what = "reading new files"
         assert reported == [(what, 4, None), (what, 8, None), (what, 8, 8)]
         await shared.send("bob", "alice", "one more")
         assert len(reported) == 3
@@ -36,9 +36,9 @@ async def test_files_that_are_written_after_an_import_are_counted(
         lines = exported(old.services, old.views)
     reported = Reports()
     async with opened(tmp_path / "to", Layout.DIALOGUE, report=reported) as new:
-        monkeypatch.setattr(transfer_import, "BATCH", 5)  # so that messages come after the events that tell of them
+        monkeypatch.setattr(transfer_import, "BATCH", 5)  # so that messages come after the events about them
         monkeypatch.setattr(mirror_outflow, "PAGE", 4)
         imported(new.services, lines)
         assert len(new.paths()) == 10
-        what = "bringing files in line"
+        what = "writing files"
         assert reported == [(what, 4, 10), (what, 8, 10), (what, 8, 8)]

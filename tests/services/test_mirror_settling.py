@@ -1,15 +1,14 @@
-"""What foreign programs put away, lose or archived before we came."""
+"""Files that foreign programs put away, delete, or archived before the space existed."""
 
 from pathlib import Path
 
 import pytest
 
 from covey.core.formats.layout import Layout
-from covey.core.ids import ticket_id
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.message import Kind
 from covey.core.ledger.ticket import TicketMove, TicketState
-from covey.core.names import AgentName, Scope
+from covey.core.names import AgentName, Scope, ticket_id
 from tests.services.shared_folder import letter, note, opened
 
 ALICE, BOB = AgentName("alice"), AgentName("bob")
@@ -24,7 +23,8 @@ async def test_a_file_that_a_loop_archives_is_handled_and_its_debt_closed(tmp_pa
         assert copy.archived_at is not None
         ticket = await shared.services.dialogue.ticket(ticket_id(asked, ALICE))
         assert (ticket.state, ticket.close_reason) == (TicketState.CLOSED, TicketMove.ARCHIVE)
-        assert [line["event"] for line in shared.manifest()] == ["sent"]  # that it is archived they write themselves
+        # the foreign program writes the archived line itself
+        assert [line["event"] for line in shared.manifest()] == ["sent"]
         assert shared.paths() == [f"archive/{asked}.json"]
         assert await shared.faults() == []
 
@@ -44,7 +44,7 @@ async def test_a_mailbox_that_has_processed_a_question_still_owes_the_answer(tmp
         assert await shared.faults() == []
 
 
-async def test_a_file_that_is_gone_comes_back(tmp_path: Path) -> None:
+async def test_a_deleted_file_is_restored(tmp_path: Path) -> None:
     async with opened(tmp_path / "d", Layout.DIALOGUE) as shared:
         sent = (await shared.send("bob", "alice", "hello")).message_id
         path = tmp_path / "d" / "inbox" / "alice" / f"{sent}.json"
@@ -54,7 +54,7 @@ async def test_a_file_that_is_gone_comes_back(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
-async def test_a_foreign_file_that_is_gone_comes_back_in_our_words(tmp_path: Path) -> None:
+async def test_a_deleted_foreign_file_is_restored_in_our_format(tmp_path: Path) -> None:
     async with opened(tmp_path / "d", Layout.DIALOGUE) as shared:
         path = shared.drop("inbox/alice/x.json", letter(1, "bob", "alice", "hello", id="x"))
         assert await shared.inbox("alice") == ["hello"]
@@ -89,7 +89,7 @@ async def test_one_swept_file_of_a_scope_with_debts_sweeps_nothing_else(tmp_path
 
 
 @pytest.mark.parametrize("shelf", ["archive", "archive/by-task/M1"])
-async def test_an_archive_from_before_is_history(tmp_path: Path, shelf: str) -> None:
+async def test_files_that_were_archived_before_the_space_existed_are_history(tmp_path: Path, shelf: str) -> None:
     async with opened(tmp_path / "d", Layout.DIALOGUE) as shared:
         asked = letter(1, "bob", "alice", "why?", id="q", kind="request", expects_reply=True, phase="M1")
         answer = letter(2, "alice", "bob", "because", id="a", kind="response", in_reply_to="q", phase="M1")
@@ -106,7 +106,7 @@ async def test_an_archive_from_before_is_history(tmp_path: Path, shelf: str) -> 
         assert await shared.faults() == []
 
 
-async def test_a_task_that_was_processed_before_begins_none(tmp_path: Path) -> None:
+async def test_a_task_that_was_processed_before_the_space_existed_begins_no_task(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         task = note(1, "bob", "alice", "sort it", type="task", task={"id": "t", "state": "pending", "deadline": None})
         shared.drop("alice/processed/1745659201_bob.msg.json", task)

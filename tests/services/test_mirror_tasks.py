@@ -1,4 +1,4 @@
-"""Tasks that go to and come from foreign programs with mailboxes."""
+"""Tasks between the space and foreign programs with mailboxes."""
 
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def tell(shared: Shared, n: int, content: dict[str, Any]) -> None:
         ["completed"],
     ],
 )
-async def test_what_a_foreign_doer_tells_moves_the_task(tmp_path: Path, told: list[str]) -> None:
+async def test_the_updates_of_a_foreign_worker_move_the_task(tmp_path: Path, told: list[str]) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         await shared.send("alice", "coder", "sort it", kind=Kind.TASK)
         handed = shared.read("coder/inbox/*.msg.json")
@@ -63,7 +63,7 @@ async def test_what_a_foreign_doer_tells_moves_the_task(tmp_path: Path, told: li
 
 
 @pytest.mark.parametrize(("state", "expected"), [("failed", TaskState.FAILED), ("rejected", TaskState.REJECTED)])
-async def test_a_foreign_doer_says_no(tmp_path: Path, state: str, expected: TaskState) -> None:
+async def test_a_foreign_worker_can_fail_or_reject_a_task(tmp_path: Path, state: str, expected: TaskState) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         await shared.send("alice", "coder", "sort it", kind=Kind.TASK)
         tell(shared, 1, update(1, shared.read("coder/inbox/*.msg.json"), state, "too much to do"))
@@ -72,7 +72,7 @@ async def test_a_foreign_doer_says_no(tmp_path: Path, state: str, expected: Task
         assert await shared.faults() == []
 
 
-async def test_what_is_not_for_its_sender_to_say_is_merely_told(tmp_path: Path) -> None:
+async def test_an_update_that_its_sender_may_not_give_is_delivered_and_moves_no_task(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         await shared.send("alice", "coder", "sort it", kind=Kind.TASK)
         handed = shared.read("coder/inbox/*.msg.json")
@@ -86,7 +86,7 @@ async def test_what_is_not_for_its_sender_to_say_is_merely_told(tmp_path: Path) 
         assert await shared.faults() == []
 
 
-async def test_a_foreign_task_is_done_here_and_its_updates_carry_its_own_id(tmp_path: Path) -> None:
+async def test_updates_for_a_foreign_task_carry_its_own_id(tmp_path: Path) -> None:
     async with opened(tmp_path / "m", Layout.MAILBOX) as shared:
         handed = note(
             1,

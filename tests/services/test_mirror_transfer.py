@@ -1,21 +1,20 @@
-"""What is exported, imported and restored where others share the folder."""
+"""Export, import and restore of a space with a shared folder."""
 
 from pathlib import Path
 
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.formats.layout import Layout
 from covey.core.identity import Identity
 from covey.core.names import AgentName, Scope
 from covey.engines import engine_of, parse_store_url
-from covey.services.care.backup import Backup
-from covey.services.care.restore import Restore
+from covey.services.care.backup import Backup, Restore
 from tests.services.shared_folder import letter, opened
 from tests.services.transferring import exported, imported
 
 ALICE, OWNER = AgentName("alice"), AgentName("owner")
 
 
-async def test_what_is_imported_stands_in_the_folder_with_its_lines(tmp_path: Path) -> None:
+async def test_imported_messages_are_in_the_folder_and_in_its_manifest(tmp_path: Path) -> None:
     async with opened(tmp_path / "from", Layout.MAILBOX) as old:
         asked = await old.ask("bob", "alice", "why?", scope=Scope("M1"))
         done = (await old.send("bob", "alice carol", "fyi")).message_id
@@ -59,11 +58,11 @@ async def test_a_backup_is_restored_with_its_folder(tmp_path: Path) -> None:
         assert len(paths) == 3
     finish(Restore(*care.restore(url)).restore(archive, Identity(OWNER), replace=True, tell=_quiet))
     async with opened(root, Layout.DIALOGUE) as shared:
-        # What the backup does not have is taken in from its file, as one of others is.
+        # A message that the backup lacks is taken in from its file, like a foreign one.
         assert sorted(message.text for message in await shared.messages()) == ["kept", "later", "theirs"]
         assert shared.paths() == paths
         assert await shared.faults() == []
 
 
 def _quiet(_done: int, _of: int | None) -> None:
-    """Tell nobody."""
+    """Report nothing."""

@@ -1,4 +1,4 @@
-"""Pruning: what is closed and old goes and leaves a tombstone; what is open stays, whatever its age."""
+"""Pruning: closed and old threads are removed and leave a tombstone. Open ones stay, whatever their age."""
 
 from collections.abc import Callable, Generator
 from datetime import timedelta
@@ -8,22 +8,19 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.address import parse_address
 from covey.core.errors import MessagePruned
-from covey.core.identity import Identity
-from covey.core.ids import MessageId, ticket_id
+from covey.core.identity import Identity, parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.ledger.offer import Presentation
-from covey.core.ledger.pruning import fingerprint
-from covey.core.names import Scope
+from covey.core.ledger.offer import EvidenceGrade, Presentation
+from covey.core.names import MessageId, Scope, ticket_id
 from covey.ports.ledger import EventFilter
+from covey.ports.pruning import fingerprint
 from covey.ports.store import Store
 from covey.services.care.prune import BATCH
-from covey.services.care.prune_survey import Stays, Why
+from covey.services.care.retention import KeepReason, KeptScope
 from covey.services.mail.recipients import SendPolicy
 from covey.testing.records import a_message_id
 from tests.properties.world import finish
@@ -48,7 +45,7 @@ def story(store: Store) -> Generator[Story]:
 
 
 @pytest.mark.requirement("operate.prune")
-def test_a_closed_scope_goes_when_it_is_old_and_leaves_a_tombstone(story: Story) -> None:
+def test_a_closed_scope_is_pruned_when_it_is_old_and_leaves_a_tombstone(story: Story) -> None:
     asked = story.dialogue("T-1")
     answer = next(m.id for m in finish(story.services.dialogue.thread(asked)) if m.id != asked)
     story.clock.advance(DAY)
@@ -109,21 +106,21 @@ def _undeliverable(story: Story) -> MessageId:
 
 @pytest.mark.requirement("operate.prune")
 @pytest.mark.parametrize("begin", [_queued, _offered, _in_context, _open, _answered, _undeliverable])
-def test_nothing_of_a_scope_goes_while_something_in_it_is_open(
+def test_nothing_of_a_scope_is_pruned_while_something_in_it_is_open(
     story: Story, begin: Callable[[Story], MessageId]
 ) -> None:
     over = story.dialogue("T-1")
     still_open = begin(story)
     story.clock.advance(400 * DAY)
     outcome = story.prune()
-    assert outcome.survey.stays == [Stays(Scope("T-1"), Why.OPEN)]
+    assert outcome.survey.stays == [KeptScope(Scope("T-1"), KeepReason.OPEN)]
     assert outcome.removed.messages == 0
     assert story.is_there(over)
     assert story.is_there(still_open)
 
 
 @pytest.mark.requirement("operate.prune")
-def test_what_was_pruned_is_never_accepted_again(story: Story) -> None:
+def test_a_pruned_message_is_never_accepted_again(story: Story) -> None:
     asked = story.dialogue("T-1")
     reply = story.reply(story.dialogue("T-2"))
     story.show(story.ann)
@@ -141,7 +138,7 @@ def test_what_was_pruned_is_never_accepted_again(story: Story) -> None:
     assert story.prune(days=0).removed.messages == 0
 
 
-def test_a_message_sent_again_is_known_although_what_it_relays_was_pruned(story: Story) -> None:
+def test_a_repeated_relay_is_recognised_after_the_relayed_message_was_pruned(story: Story) -> None:
     news = story.send("news")
     story.show(story.bob)
     relay = Draft(Kind.NOTIFY, TO_BOB, (TextPart("fyi"),), relaying=news, scope=Scope("T-1"), id=a_message_id(4711))
@@ -155,7 +152,7 @@ def test_a_message_sent_again_is_known_although_what_it_relays_was_pruned(story:
         finish(story.services.mail.send(relay._replace(id=None), story.ann, SendPolicy()))
 
 
-def test_threads_without_a_scope_go_one_by_one(story: Story) -> None:
+def test_threads_without_a_scope_are_pruned_one_by_one(story: Story) -> None:
     old = story.dialogue(None)
     waiting = story.send("still there?", request=True)
     in_a_scope = story.dialogue("T-1")
@@ -172,10 +169,10 @@ def test_one_scope_can_be_chosen(story: Story) -> None:
     story.clock.advance(2 * DAY)
     story.prune(scope="T-1")
     assert [story.is_there(m) for m in (chosen, other, loose)] == [False, True, True]
-    assert story.prune(scope="T-9").survey.stays == [Stays(Scope("T-9"), Why.ABSENT)]
+    assert story.prune(scope="T-9").survey.stays == [KeptScope(Scope("T-9"), KeepReason.ABSENT)]
 
 
-def test_a_thread_that_reaches_into_another_scope_goes_when_both_are_closed(story: Story) -> None:
+def test_a_thread_that_spans_two_scopes_is_pruned_when_both_are_closed(story: Story) -> None:
     asked = story.send("well?", scope="T-1", request=True)
     story.show(story.bob)
     answer = story.reply(asked, scope="T-2")
@@ -194,16 +191,16 @@ def test_a_thread_that_reaches_into_another_scope_goes_when_both_are_closed(stor
     assert [story.is_there(m) for m in (asked, answer, waiting)] == [False, False, False]
 
 
-def test_a_scope_in_which_something_happened_lately_stays_as_a_whole(story: Story) -> None:
+def test_a_scope_with_recent_activity_stays_as_a_whole(story: Story) -> None:
     old = story.dialogue("T-1")
     late = story.send("news", scope="T-1")
     story.clock.advance(2 * DAY)
     finish(story.services.mail.settle(late, story.bob))
-    assert story.prune().survey.stays == [Stays(Scope("T-1"), Why.YOUNG)]
+    assert story.prune().survey.stays == [KeptScope(Scope("T-1"), KeepReason.YOUNG)]
     assert story.is_there(old)
 
 
-def test_an_offer_stays_while_something_that_it_showed_does(story: Story) -> None:
+def test_an_offer_stays_while_a_delivery_that_it_showed_stays(story: Story) -> None:
     goes = story.send("one", scope="T-1")
     stays = story.send("two", scope="T-2", request=True)
     showing = finish(story.services.offers.offer(story.bob, "turn", presentation=Presentation.ONCE))
@@ -222,7 +219,7 @@ def test_an_offer_stays_while_something_that_it_showed_does(story: Story) -> Non
     assert story.prune().removed.offers == 2
 
 
-def test_a_thread_longer_than_a_batch_goes_in_parts_from_its_end(story: Story) -> None:
+def test_a_thread_longer_than_a_batch_is_pruned_in_parts_from_its_end(story: Story) -> None:
     asked = story.send("well?", scope="T-1", request=True)
     story.show(story.bob)
     for n in range(BATCH + 20):
@@ -246,7 +243,7 @@ def test_a_survey_changes_nothing(story: Story) -> None:
     assert finish(story.services.history.last()) == before
 
 
-def test_files_go_with_their_last_message(story: Story) -> None:
+def test_files_are_removed_with_their_last_message(story: Story) -> None:
     shared, own, unsent, fresh = (finish(story.blobs.put(content)) for content in (b"1", b"2", b"3", b"4"))
     gone = story.send("a", scope="T-1", files=[shared, own])
     story.show(story.bob)
@@ -259,7 +256,7 @@ def test_files_go_with_their_last_message(story: Story) -> None:
     assert sorted(story.blobs.contents) == sorted([shared, fresh])
 
 
-def test_a_reply_that_comes_while_it_is_pruned_keeps_what_is_left(story: Story, store: Store) -> None:
+def test_a_reply_between_survey_and_prune_keeps_the_thread(story: Story, store: Store) -> None:
     asked = story.dialogue("T-1")
     story.clock.advance(2 * DAY)
     wanted = story.wanted()

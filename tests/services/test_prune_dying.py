@@ -1,18 +1,18 @@
-"""A prune that dies anywhere leaves a space that is whole; the next one finishes it."""
+"""A prune that dies at any point: it leaves a sound space, and the next prune completes it."""
 
 from collections.abc import Sequence
 
 import pytest
 
 from covey.adapters.memory import MemoryStore
-from covey.core.ids import MessageId
-from covey.testing.dying import Death, Died, DyingStore, deaths
+from covey.core.names import MessageId
+from covey.testing.faults import Death, Died, DyingStore, deaths
 from tests.properties.world import World, finish
 from tests.services.pruning import DAY, Story
 
 
 def told() -> tuple[Story, Sequence[MessageId], MessageId]:
-    """Return a story with two scopes and a thread that may go, and something that is open."""
+    """Return a story with two scopes and a thread that can be pruned, and one open request."""
     story = Story(MemoryStore())
     gone = [story.dialogue("T-1"), story.dialogue("T-1"), story.dialogue("T-2"), story.dialogue(None)]
     kept = story.send("well?", scope="T-3", request=True)
@@ -38,7 +38,7 @@ def all_deaths() -> Sequence[Death]:
 
 
 @pytest.mark.requirement("operate.prune")
-def test_wherever_it_dies_the_space_is_whole_and_the_next_one_finishes() -> None:
+def test_after_a_death_at_any_point_the_space_is_sound_and_the_next_prune_completes() -> None:
     moments = all_deaths()
     assert len(moments) > 15
     for death in moments:

@@ -1,4 +1,4 @@
-"""Pruning children: one that is done with goes with the thread of its request; one that is not holds it."""
+"""Pruning of children: an ended child is pruned with the thread of its request, and a running one keeps the thread."""
 
 from collections.abc import Generator
 from datetime import timedelta
@@ -15,7 +15,7 @@ from covey.core.ledger.message import FilePart
 from covey.core.names import OPERATOR
 from covey.core.storms.budget import Limit
 from covey.core.work.run import Run, RunState
-from covey.ports.children import Product
+from covey.ports.children import ChildResult
 from covey.ports.store import Store, Transaction
 from covey.ports.work import RunFilter
 from covey.services.children.request import SpawnRequest
@@ -33,12 +33,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Store]:
 
 
 def spawned(story: Story) -> Run:
-    """Let ann have a child of bob's."""
+    """Let ann have a child that runs as bob."""
     finish(story.services.directory.register(BOB, Card(command=("work", "{prompt}")), BOSS))
     return finish(story.services.spawning.spawn(SpawnRequest("look", agent=BOB), story.ann))
 
 
-def test_a_child_that_runs_holds_the_thread_of_its_request(store: Store) -> None:
+def test_a_running_child_keeps_the_thread_of_its_request(store: Store) -> None:
     story = Story(store)
     run = spawned(story)
     story.clock.advance(10 * DAY)
@@ -47,10 +47,10 @@ def test_a_child_that_runs_holds_the_thread_of_its_request(store: Store) -> None
     assert story.is_there(run.request)
 
 
-def test_a_child_that_is_done_with_goes_with_its_thread_and_nothing_is_left_of_it(store: Store) -> None:
+def test_an_ended_child_is_pruned_with_its_thread_and_leaves_nothing(store: Store) -> None:
     story = Story(store)
     run = spawned(story)
-    finish(story.services.supervision.end(run.id, Product(RunState.COMPLETED, "seen")))
+    finish(story.services.supervision.end(run.id, ChildResult(RunState.COMPLETED, "seen")))
     story.show(story.ann)
     story.clock.advance(10 * DAY)
     outcome = story.prune()
@@ -64,10 +64,10 @@ def test_a_child_that_is_done_with_goes_with_its_thread_and_nothing_is_left_of_i
     assert story.audit() == []
 
 
-def test_a_child_whose_folder_is_still_there_holds_it_too(store: Store) -> None:
+def test_a_child_whose_folder_still_exists_keeps_its_thread(store: Store) -> None:
     story = Story(store)
     run = spawned(story)
-    finish(story.services.supervision.end(run.id, Product(RunState.COMPLETED, "seen")))
+    finish(story.services.supervision.end(run.id, ChildResult(RunState.COMPLETED, "seen")))
     story.show(story.ann)
     ended = finish(story.services.spawning.run(run.id))
     assert ended.folder is not None
@@ -79,7 +79,7 @@ def test_a_child_whose_folder_is_still_there_holds_it_too(store: Store) -> None:
 
 
 def unasked(story: Story) -> Run:
-    """Let a spawn fail after its session was made and before the child was asked anything."""
+    """Let a spawn fail after the session was created and before the request was sent."""
     finish(story.services.directory.register(BOB, Card(command=("work", "{prompt}")), BOSS))
     gone = FilePart("notes.txt", "text/plain", 1, "0" * 64)
     with pytest.raises(CoveyError):
@@ -89,7 +89,7 @@ def unasked(story: Story) -> Run:
     return run
 
 
-def test_a_child_that_was_never_asked_anything_goes_when_it_is_old(store: Store) -> None:
+def test_a_child_without_a_request_is_pruned_when_it_is_old(store: Store) -> None:
     story = Story(store)
     run = unasked(story)
     assert story.prune().removed.runs == 0, "it is young"
@@ -105,7 +105,7 @@ def test_a_child_that_was_never_asked_anything_goes_when_it_is_old(store: Store)
     assert not any(story.prune().removed)
 
 
-def test_a_prune_of_one_scope_leaves_children_that_were_never_asked_anything(store: Store) -> None:
+def test_a_prune_of_one_scope_leaves_children_without_a_request(store: Store) -> None:
     story = Story(store)
     story.dialogue("over")
     run = unasked(story)
@@ -115,7 +115,7 @@ def test_a_prune_of_one_scope_leaves_children_that_were_never_asked_anything(sto
     assert finish(story.services.spawning.run(run.id)).state is RunState.FAILED
 
 
-def test_a_tree_that_was_stopped_is_forgotten_when_its_beginning_is_gone(store: Store) -> None:
+def test_a_stopped_tree_is_forgotten_when_its_root_is_pruned(store: Store) -> None:
     story = Story(store)
     gone, held = story.dialogue("over"), story.dialogue("open")
     story.send("and?", scope="open", request=True)

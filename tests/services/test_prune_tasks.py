@@ -1,4 +1,7 @@
-"""Pruning tasks: a finished one goes with its message and all that told of it; one that is not holds its whole line."""
+"""Pruning of tasks: a finished task is pruned with its message and updates.
+
+An unfinished one keeps all tasks above and below it.
+"""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -7,17 +10,15 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.address import parse_address
 from covey.core.channels.channel import console
 from covey.core.errors import MessagePruned
-from covey.core.identity import Grade, Identity
-from covey.core.ids import MessageId
+from covey.core.identity import Grade, Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.names import OPERATOR, AgentName, Scope
+from covey.core.names import OPERATOR, AgentName, MessageId, Scope
 from covey.core.work.task import Task
 from covey.ports.store import Store
-from covey.services.care.prune_survey import Stays, Why
+from covey.services.care.retention import KeepReason, KeptScope
 from covey.services.mail.recipients import SendPolicy
 from tests.properties.world import finish
 from tests.services.claiming import claim_next
@@ -28,7 +29,7 @@ PEOPLE = AgentName("people")
 
 
 class Work(Story):
-    """Ann hands work to bob, who hands parts of it on to himself."""
+    """Ann delegates to bob, who delegates parts of the work to himself."""
 
     def delegate(self, scope: str | None = None, part_of: MessageId | None = None) -> MessageId:
         draft = Draft(
@@ -51,7 +52,7 @@ class Work(Story):
         self.read()
 
     def read(self) -> None:
-        """Let everyone see all that waits."""
+        """Show all pending messages to ann and bob."""
         for who in (self.ann, self.bob):
             self.show(who)
 
@@ -75,7 +76,7 @@ def story(store: Store) -> Generator[Work]:
 
 
 @pytest.mark.parametrize("scope", ["T-1", None])
-def test_a_finished_task_goes_with_its_message_and_its_updates(story: Work, scope: str | None) -> None:
+def test_a_finished_task_is_pruned_with_its_message_and_its_updates(story: Work, scope: str | None) -> None:
     done = story.delegate(scope)
     story.begin(done)
     story.complete(done)
@@ -93,14 +94,14 @@ def test_a_finished_task_goes_with_its_message_and_its_updates(story: Work, scop
 
 
 @pytest.mark.parametrize("state", ["pending", "working"])
-def test_what_is_not_finished_stays_although_its_message_was_put_away(story: Work, state: str) -> None:
+def test_an_unfinished_task_stays_even_if_its_message_was_settled(story: Work, state: str) -> None:
     task_id = story.delegate("T-1")
     if state == "working":
         story.begin(task_id)
     story.read()
     finish(story.services.mail.settle(task_id, story.bob))
     story.clock.advance(2 * DAY)
-    assert story.survey(story.wanted()).stays == [Stays(Scope("T-1"), Why.OPEN)]
+    assert story.survey(story.wanted()).stays == [KeptScope(Scope("T-1"), KeepReason.OPEN)]
     assert story.prune().removed.messages == 0
     assert story.task(task_id) is not None
     finish(story.services.tasks.cancel(task_id, story.ann))
@@ -112,7 +113,7 @@ def test_what_is_not_finished_stays_although_its_message_was_put_away(story: Wor
 def test_a_scope_with_an_unfinished_task_is_open_however_young_it_is(story: Work) -> None:
     task_id = story.delegate("T-1")
     finish(story.services.mail.settle(task_id, story.bob))
-    assert story.survey(story.wanted()).stays == [Stays(Scope("T-1"), Why.OPEN)]
+    assert story.survey(story.wanted()).stays == [KeptScope(Scope("T-1"), KeepReason.OPEN)]
 
 
 def test_a_finished_part_stays_while_the_whole_is_not_finished(story: Work) -> None:
@@ -145,8 +146,8 @@ def test_a_finished_whole_stays_while_a_part_of_a_part_is_not_finished(story: Wo
     assert story.prune().removed.tasks == 3
 
 
-def test_a_part_that_outlives_the_whole_knows_that_it_was_pruned(story: Work) -> None:
-    """Both are finished, and the whole is older."""
+def test_a_part_stays_valid_after_its_whole_task_was_pruned(story: Work) -> None:
+    """Both tasks are finished, and the whole one is older."""
     whole = story.delegate("T-1")
     story.begin(whole)
     part = story.delegate("T-2", part_of=whole)
@@ -162,7 +163,7 @@ def test_a_part_that_outlives_the_whole_knows_that_it_was_pruned(story: Work) ->
     assert {ANN, BOB} == {agent.name for agent in finish(story.services.directory.agents())}
 
 
-def test_a_claim_is_something_that_has_happened(story: Work) -> None:
+def test_a_claim_counts_as_activity(story: Work) -> None:
     task_id = story.delegate()
     story.clock.advance(2 * DAY)
     assert finish(claim_next(story.services, story.bob)) is not None
@@ -171,7 +172,7 @@ def test_a_claim_is_something_that_has_happened(story: Work) -> None:
     assert story.prune().removed.messages == 0
 
 
-def test_what_was_posted_goes_with_its_message_and_what_is_not_yet_stays(story: Work) -> None:
+def test_a_delivered_post_is_pruned_with_its_message_and_a_pending_one_stays(story: Work) -> None:
     services = story.services
     finish(services.channels.add(console(PEOPLE), BOSS))
     sent = [
@@ -188,7 +189,7 @@ def test_what_was_posted_goes_with_its_message_and_what_is_not_yet_stays(story: 
     story.clock.advance(2 * DAY)
     removed = story.prune().removed
     assert (removed.messages, removed.posts) == (1, 1)
-    # The second is over, but somebody has to say so before the third can go.
+    # The second post is over, but the channel has to notice that before it takes the third.
     (third,) = [batch for _ in range(2) for batch in finish(services.posts.take(PEOPLE, 5)).taken]
     assert third.message.text == "2"
     finish(services.posts.delivered(third.post.id))

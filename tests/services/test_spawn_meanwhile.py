@@ -1,4 +1,4 @@
-"""What happens to a child while it is being started: nobody's wish is lost, and what is over does not begin."""
+"""Events during the start of a child: no request to stop is lost, and an ended child does not start."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,7 +10,7 @@ from covey.core.errors import IllegalMove
 from covey.core.identity import Grade, Identity
 from covey.core.names import OPERATOR
 from covey.core.work.run import Run, RunState
-from covey.ports.children import Errand
+from covey.ports.children import ChildWork
 from covey.ports.work import RunFilter
 from covey.services.children.request import SpawnRequest
 from covey.services.space import Services
@@ -22,13 +22,13 @@ BOSS = Identity(OPERATOR, None, Grade.TOKEN)
 
 
 class Busy(Nursery):
-    """Lets something happen while a program is started."""
+    """A launcher that runs a callback while a program is started."""
 
     def __init__(self, meanwhile: Callable[[Run], Awaitable[object]]) -> None:
         self._meanwhile = meanwhile
         self.aborted: list[Run] = []
 
-    async def launch(self, errand: Errand) -> None:
+    async def launch(self, errand: ChildWork) -> None:
         await self._meanwhile(errand.child.run)
 
     async def abort(self, run: Run, why: str) -> None:
@@ -42,7 +42,7 @@ def spawned(story: Story, busy: Busy) -> Run:
     return finish(services.spawning.spawn(SpawnRequest("look", agent=BOB), story.ann))
 
 
-def test_a_child_that_is_to_stop_before_it_runs_is_still_to_stop_then() -> None:
+def test_a_stop_request_before_a_child_runs_is_kept() -> None:
     story = Story(MemoryStore())
     run = spawned(story, Busy(lambda run: story.services.spawning.stop(run.id, BOSS, "not needed", 0)))
     assert (run.state, run.stop_reason) == (RunState.RUNNING, "not needed")

@@ -1,18 +1,18 @@
-"""Who waits for a child and misses its ring looks for itself: after 1, 2, 4, then every 8 seconds."""
+"""Rechecks of a wait for a child whose wake-up was lost: after 1, 2 and 4 seconds, then every 8 seconds."""
 
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 
 import pytest
 
-from covey.core.ids import Topic
 from covey.core.limits import RECHECK_SECONDS, RUN_PACE
-from covey.services.waiting import Waiting
+from covey.core.names import Topic
+from covey.services.polling import Poller
 from covey.testing.fakes import HandClock
 
 
 class DeadBell:
-    """A bell that never rings; time passes with each wait for it."""
+    """A bell that never rings. The clock advances with each wait."""
 
     def __init__(self, clock: HandClock) -> None:
         self._clock = clock
@@ -54,7 +54,7 @@ async def test_the_re_check_for_a_result_backs_off_from_one_to_eight_seconds() -
         looks.append(clock.monotonic() - began)
         return "it is there" if looks[-1] > 40 else None
 
-    waiting = Waiting(DeadBells(bell), clock, nothing, RECHECK_SECONDS)
+    waiting = Poller(DeadBells(bell), clock, nothing, RECHECK_SECONDS)
     assert await waiting.until([], look, 100, RUN_PACE) == "it is there"
     assert bell.waited == [1, 2, 4, 8, 8, 8, 8, 8]
     assert looks == [0, 0, 1, 3, 7, 15, 23, 31, 39, 47]
@@ -66,5 +66,5 @@ async def test_the_last_wait_is_no_longer_than_the_time_that_is_left() -> None:
 
     async def look() -> None: ...
 
-    assert await Waiting(DeadBells(bell), clock, nothing, RECHECK_SECONDS).until([], look, 5, RUN_PACE) is None
+    assert await Poller(DeadBells(bell), clock, nothing, RECHECK_SECONDS).until([], look, 5, RUN_PACE) is None
     assert bell.waited == [1, 2, 2]

@@ -1,4 +1,4 @@
-"""A space is taken along: what arrives, what ends on the way, and what happens when it goes wrong."""
+"""Transfers of a space: the records that arrive, those that end on the way, and failures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,27 +8,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from covey.adapters.memory import MemoryStore, MemoryViews
-from covey.core.address import parse_address
 from covey.core.channels.channel import console
 from covey.core.directory.card import Card
 from covey.core.errors import BlobMissing, ExportDamaged, ImportConflict, Unavailable
 from covey.core.formats.export import ExportReader, LineWriter
-from covey.core.identity import THE_SPACE, Grade, Identity
+from covey.core.identity import THE_SPACE, Grade, Identity, parse_address
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action, Event
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.message import DataPart, FilePart, Kind, Part, TextPart
+from covey.core.ledger.offer import EvidenceGrade
 from covey.core.names import OPERATOR, AgentName, Scope
 from covey.core.work.run import RunState, status_of
 from covey.core.work.task import Task, TaskState
-from covey.ports.children import Product
+from covey.ports.children import ChildResult
 from covey.ports.ledger import EventFilter
 from covey.ports.store import Transaction
 from covey.services.children.request import SpawnRequest
 from covey.services.mail.recipients import SendPolicy
-from covey.services.transfer import import_ as transfer_import
-from covey.services.transfer.apply import LEFT_BEHIND
-from covey.services.transfer.import_ import ImportProgress, write_progress
+from covey.services.transfer import imports as transfer_import
+from covey.services.transfer.imports import LEFT_BEHIND, ImportProgress, write_progress
 from covey.testing import Died, DyingStore, deaths
 from tests.core.strategies import json_values, texts
 from tests.properties.world import finish
@@ -53,7 +51,7 @@ def a_file(space: Space, content: bytes) -> FilePart:
 
 
 def a_story(space: Space) -> Identity:
-    """Let something of every sort happen; return bob's live session."""
+    """Create records of every kind. Return bob's live session."""
     services = space.services
     ann, bob = space.join(ANN), space.join(BOB)
     finish(services.identities.create_token(ANN, BOSS, "for the web"))
@@ -80,7 +78,7 @@ def a_story(space: Space) -> Identity:
 
 
 def work(space: Space, ann: Identity) -> Identity:
-    """Let dee have tasks in every state, and hand one on; return her live session."""
+    """Give dee tasks in every state, and let her delegate one further. Return her live session."""
     duties = space.services.duties
     dee = space.join(DEE)
     finish(space.services.directory.register(DEE, Card(quota=3), dee))
@@ -100,17 +98,17 @@ def work(space: Space, ann: Identity) -> Identity:
 
 
 def children(space: Space, ann: Identity) -> None:
-    """Let ann have three children of cy's: one is done, one runs, one is to stop."""
+    """Give ann three children that run as cy: one has completed, one runs, and one is asked to stop."""
     finish(space.services.directory.register(CY, Card(command=("work", "{prompt}")), BOSS))
     done, _, stopping = (
         finish(space.services.spawning.spawn(SpawnRequest(f"errand {n}", agent=CY), ann)) for n in range(3)
     )
-    finish(space.services.supervision.end(done.id, Product(RunState.COMPLETED, "it is done")))
+    finish(space.services.supervision.end(done.id, ChildResult(RunState.COMPLETED, "it is done")))
     finish(space.services.spawning.stop(stopping.id, ann, "no longer needed", 0))
 
 
 def posted(space: Space, ann: Identity) -> None:
-    """Let people of a channel be told three things: the first has arrived, the second is being carried."""
+    """Create three posts on a channel: the first is delivered, and the second is being carried."""
     channels, posts = space.services.channels, space.services.posts
     finish(channels.add(console(OPS), BOSS))
     finish(channels.bind(OPS, "c-1", parse_address(BOB), BOSS))
@@ -123,7 +121,7 @@ def posted(space: Space, ann: Identity) -> None:
 
 
 def ended(space: Space) -> Space:
-    """Let everyone leave."""
+    """End all sessions."""
 
     async def current(tx: Transaction) -> Sequence[Identity]:
         return [Identity(session.agent, session.id, Grade.SESSION) for session in await tx.sessions.current()]
@@ -135,13 +133,13 @@ def ended(space: Space) -> Space:
 
 @pytest.fixture
 def told() -> Space:
-    """A space in which something of every sort has happened."""
+    """Return a space with records of every kind."""
     space = in_memory()
     a_story(space)
     return space
 
 
-def test_a_space_arrives_record_by_record_on_any_store(told: Space, tmp_path: Path) -> None:
+def test_every_record_survives_a_transfer_to_any_store(told: Space, tmp_path: Path) -> None:
     first, second, third = ended(told), in_sqlite(tmp_path / "covey.db"), in_memory()
     assert second.take_in(first.lines(with_tokens=True)).is_new
     check_same(first.views, second.views)
@@ -154,7 +152,7 @@ def test_a_space_arrives_record_by_record_on_any_store(told: Space, tmp_path: Pa
     finish(second.store.close())
 
 
-def test_sessions_that_were_live_have_ended_and_their_mail_is_parked_in_its_order(told: Space) -> None:
+def test_live_sessions_have_ended_after_an_import_and_their_mail_is_parked_in_order(told: Space) -> None:
     before = told.inbox(BOB)
     target = in_memory()
     target.take_in(told.lines())
@@ -177,7 +175,7 @@ def test_sessions_that_were_live_have_ended_and_their_mail_is_parked_in_its_orde
     check_sound(target.services)
 
 
-def test_what_a_live_session_worked_on_waits_for_the_next_one_and_its_sender_is_told(told: Space) -> None:
+def test_a_task_of_a_live_session_waits_for_the_next_one_and_its_delegator_is_notified(told: Space) -> None:
     target = in_memory()
     target.take_in(told.lines())
     before = {task.id: task for task in everything(told.views).tasks}
@@ -188,7 +186,7 @@ def test_what_a_live_session_worked_on_waits_for_the_next_one_and_its_sender_is_
     assert all(task.claimed_by is None and task.abandoned_at is not None for task in left)
     finish(target.services.upkeep.tend())
     told_of = [item.message.text for item in target.inbox(ANN)]
-    assert sum("has ended. It waits for the next one." in text for text in told_of) == 2
+    assert sum("has ended. The task waits for the next session." in text for text in told_of) == 2
     dee = target.join(DEE)
     taken = finish(target.services.duties.take(dee))
     assert taken is not None
@@ -197,7 +195,7 @@ def test_what_a_live_session_worked_on_waits_for_the_next_one_and_its_sender_is_
     assert len(finish(target.services.tasks.tree(left[0].id))) == 2
 
 
-def test_a_child_that_ran_is_lost_and_its_parent_is_told_once(told: Space) -> None:
+def test_a_running_child_is_lost_by_an_import_and_its_parent_is_notified_once(told: Space) -> None:
     target = in_memory()
     target.take_in(told.lines())
     before, after = everything(told.views).runs, everything(target.views).runs
@@ -216,7 +214,7 @@ def test_a_child_that_ran_is_lost_and_its_parent_is_told_once(told: Space) -> No
     check_sound(target.services)
 
 
-def test_what_was_being_carried_to_people_is_carried_on_here(told: Space) -> None:
+def test_posts_that_were_being_carried_are_carried_on_after_an_import(told: Space) -> None:
     target = in_memory()
     target.take_in(told.lines())
     assert [post.holder for post in everything(target.views).posts] == [None, None, None]
@@ -228,7 +226,7 @@ def test_what_was_being_carried_to_people_is_carried_on_here(told: Space) -> Non
     check_sound(target.services)
 
 
-def test_posts_that_come_into_a_conversation_stand_behind_those_that_are_there(told: Space) -> None:
+def test_imported_posts_of_a_conversation_queue_behind_existing_ones(told: Space) -> None:
     here = in_memory()
     finish(here.services.channels.add(console(OPS), BOSS))
     here.send(here.join(ANN), OPS, "from here")
@@ -243,8 +241,8 @@ def test_posts_that_come_into_a_conversation_stand_behind_those_that_are_there(t
     check_sound(here.services)
 
 
-def test_an_export_from_before_there_were_records_of_tasks_brings_those_that_wait() -> None:
-    """One waits, one was claimed by a session, one is over."""
+def test_an_export_of_version_1_brings_its_waiting_tasks() -> None:
+    """One task waits, one was claimed by a session, and one is handled."""
     space, target = in_memory(), in_memory()
     ann, bob = space.join(ANN), space.join(BOB)
     claimed, waits, over = (space.send(ann, BOB, f"task {n}", kind=Kind.TASK) for n in range(3))
@@ -263,7 +261,7 @@ def test_an_export_from_before_there_were_records_of_tasks_brings_those_that_wai
 
 
 def as_first_version(lines: Sequence[bytes]) -> list[bytes]:
-    """Return an export as it was before there were records of tasks, bindings and posts."""
+    """Return an export without the records of tasks that version 1 did not have."""
     writer, reader = LineWriter(), ExportReader()
     records = [record for line in lines if (record := reader.take(line)) is not None]
     older = [writer.header(reader.end().header._replace(version=1))]
@@ -283,7 +281,7 @@ def test_an_import_is_journalled_with_its_actor(told: Space) -> None:
     assert event.details["records"] == len(lines) - 2
 
 
-def test_the_same_again_changes_nothing(told: Space) -> None:
+def test_importing_the_same_export_again_changes_nothing(told: Space) -> None:
     target = in_memory()
     lines = told.lines()
     first = target.take_in(lines)
@@ -292,11 +290,11 @@ def test_the_same_again_changes_nothing(told: Space) -> None:
     assert (first.is_new, again.is_new) == (True, False)
     assert first.summary == again.summary
     assert target.lines()[1:] == before[1:]
-    # Also not when time has passed there, and nothing else.
+    # A later export of the unchanged space changes nothing either.
     assert not target.take_in(told.lines()).is_new
 
 
-def test_tokens_stay_behind_unless_they_are_asked_for_and_secrets_always_do() -> None:
+def test_tokens_are_only_exported_on_request_and_secrets_never() -> None:
     space, target = in_memory(), in_memory()
     secret = finish(space.services.identities.create_token(ANN, BOSS, register=True))
     joined = space.join(BOB)
@@ -313,7 +311,7 @@ def test_tokens_stay_behind_unless_they_are_asked_for_and_secrets_always_do() ->
 
 
 def test_two_spaces_become_one(told: Space) -> None:
-    """The agents of both are there, mail keeps its order, and no number stands for two messages."""
+    """The agents of both exist, mail keeps its order, and no number stands for two messages."""
     here = in_memory()
     ann, bob = here.join(ANN), here.join(BOB)
     for n in range(5):
@@ -327,14 +325,14 @@ def test_two_spaces_become_one(told: Space) -> None:
         f"mail {n}" for n in range(4)
     ]
     assert [item.delivery.number for item in items] == [*range(1, 6), *(number + 5 for number in old)]
-    # Bob is here: what comes is given to him at once.
+    # Bob has a live session here, so imported mail is delivered to it at once.
     assert all(item.delivery.session == bob.session for item in items)
     settings_here = {setting.name: setting.value for setting in everything(here.views).settings}
     assert settings_here["tell-unauthorized"] == "false", "what was set here stays"
     assert [item.message.text for item in here.inbox(CY)] == ["parked", "a part"]
 
 
-def test_what_is_here_already_in_another_way_is_a_conflict_and_nothing_changes(
+def test_a_record_that_differs_from_an_existing_one_is_a_conflict_and_nothing_changes(
     told: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transfer_import, "BATCH", 3)
@@ -349,7 +347,7 @@ def test_what_is_here_already_in_another_way_is_a_conflict_and_nothing_changes(
         assert space.lines()[1:] == before[1:]
 
 
-def test_what_a_space_has_taken_in_before_concerns_that_space_alone(told: Space) -> None:
+def test_the_record_of_earlier_imports_is_not_exported(told: Space) -> None:
     second, third = in_memory(), in_memory()
     second.take_in(told.lines())
     third.take_in(second.lines())
@@ -358,7 +356,7 @@ def test_what_a_space_has_taken_in_before_concerns_that_space_alone(told: Space)
         third.take_in(told.lines())
 
 
-def test_what_was_pruned_here_does_not_come_back(told: Space) -> None:
+def test_an_import_does_not_restore_messages_that_were_pruned_here(told: Space) -> None:
     here = in_memory()
     message_id = everything(told.views).messages[0].message.id
     finish(here.store.commit(lambda tx: tx.pruned.remember([message_id])))
@@ -391,7 +389,7 @@ def test_a_damaged_export_changes_nothing(told: Space) -> None:
         assert target.kept.contents == {}
 
 
-def test_a_file_that_is_gone_here_is_said_to_be_missing(told: Space) -> None:
+def test_a_missing_file_is_reported_by_the_export(told: Space) -> None:
     (digest,) = told.kept.contents
     told.kept.contents.clear()
 
@@ -428,8 +426,10 @@ def test_an_import_that_dies_anywhere_is_completed_by_the_next(told: Space, monk
         assert not rest.take_in(lines).is_new
 
 
-def test_an_import_that_stopped_goes_on_while_others_act(told: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At whatever point it stopped: agents join, send, and look at what is there, and then it goes on."""
+def test_an_interrupted_import_can_be_resumed_after_other_activity(
+    told: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an interruption at any point, agents join, send and read, and then the import resumes."""
     monkeypatch.setattr(transfer_import, "BATCH", 15)
     lines = told.lines()
     first = DyingStore(MemoryStore())
@@ -463,7 +463,7 @@ odd_texts = texts | st.sampled_from(
     bodies=st.lists(st.lists(odd_texts.map(TextPart) | json_values.map(DataPart), min_size=1, max_size=3), max_size=4),
     files=st.lists(st.binary(max_size=300), max_size=3),
 )
-def test_odd_content_arrives_as_it_was(
+def test_unusual_content_survives_a_transfer(
     tmp_path_factory: pytest.TempPathFactory, bodies: list[list[Part]], files: list[bytes]
 ) -> None:
     first = in_memory()
@@ -481,7 +481,7 @@ def test_odd_content_arrives_as_it_was(
     finish(second.store.close())
 
 
-def test_what_is_big_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_content_survives_a_transfer(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = in_memory(), in_memory()
     for n in range(3):
         first.send(Identity(ANN), BOB, f"{n}" * 1_000_000)
@@ -494,8 +494,10 @@ def test_what_is_big_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert second.kept.contents == first.kept.contents
 
 
-def test_two_imports_of_the_same_at_once_are_one(told: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two that take turns: whichever is ahead, nothing is taken in twice."""
+def test_two_simultaneous_imports_of_the_same_export_have_the_effect_of_one(
+    told: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two imports interleave: whichever is ahead, no record is imported twice."""
     monkeypatch.setattr(transfer_import, "BATCH", 3)
     lines = told.lines()
     store = MemoryStore()

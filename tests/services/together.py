@@ -1,20 +1,19 @@
-"""Several things that become durable together: what one does counts for the next."""
+"""Several operations in one transaction: each one sees the effects of those before."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch
-from covey.adapters.system.files import RootedFiles
-from covey.adapters.system.store_files import StoreFiles
-from covey.core.address import parse_address
+from covey.adapters.system.files import RootedFiles, StoreFiles
+from covey.core.identity import parse_address
 from covey.core.ledger.draft import Draft, compose
 from covey.core.ledger.message import Kind, TextPart
-from covey.core.ledger.receipt import Receipt
+from covey.core.ledger.outcome import ReceiptRecord
 from covey.core.ledger.wire import encode
 from covey.core.names import AgentName
+from covey.engines.adapters import Adapters
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act
-from covey.services.adapters import Adapters
 from covey.services.directory.directory import Joined, JoinRequest
 from covey.services.mail.acceptance import Acceptance
 from covey.services.mail.recipients import SendPolicy
@@ -30,7 +29,7 @@ ANN, BOB = AgentName("ann"), AgentName("bob")
 
 
 class World:
-    """Ann and bob, who are there."""
+    """A space with live sessions of ann and bob."""
 
     def __init__(self, store: Store, liveness: MemoryLiveness) -> None:
         self.store = store
@@ -45,7 +44,7 @@ class World:
         return finish(self.space.directory.join(JoinRequest(name)))
 
     def together(self, *steps: Step[T]) -> list[T]:
-        """Do several things in one transaction."""
+        """Run several steps in one transaction."""
 
         async def operation(tx: Transaction) -> list[T]:
             act = Act(tx, self.ann.identity, self.clock.now())
@@ -53,10 +52,10 @@ class World:
 
         return finish(self.store.commit(operation))
 
-    async def send(self, act: Act, to: str = "bob", kind: Kind = Kind.NOTIFY, **fields: Any) -> Receipt:
-        """Have a message accepted; `fields` are those of the message that are to be others."""
+    async def send(self, act: Act, to: str = "bob", kind: Kind = Kind.NOTIFY, **fields: Any) -> ReceiptRecord:
+        """Accept a message. `fields` replace fields of the composed message."""
         draft = Draft(kind, (parse_address(to),), (TextPart("text"),), expects_reply=kind is Kind.REQUEST)
         message = compose(draft, act.actor, self.ids.message_id(act.now), act.now)._replace(**fields)
         receipt = await self.acceptance.accept(act, message, encode(message), SendPolicy(), None, [])
-        assert isinstance(receipt, Receipt)
+        assert isinstance(receipt, ReceiptRecord)
         return receipt

@@ -1,33 +1,31 @@
-"""A space taken along: exported from one store and imported into another, and what must be the same there."""
+"""Exports and imports in tests, and the records that must be the same afterwards."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
 
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post
-from covey.core.directory.private_settings import is_private
+from covey.core.channels.channel import is_private
+from covey.core.channels.post import Binding, Post
 from covey.core.directory.session import Holder, Session
-from covey.core.directory.token import Token
 from covey.core.formats.portable import FiledMessage, NumberedAgent, Setting
-from covey.core.identity import THE_SPACE
-from covey.core.ids import MessageId
-from covey.core.ledger.delivery import Delivery
+from covey.core.identity import THE_SPACE, Token
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.event import Action, Event
 from covey.core.ledger.offer import Offer
 from covey.core.ledger.ticket import Ticket
+from covey.core.names import MessageId
 from covey.core.work.run import Run
 from covey.core.work.task import Task
 from covey.ports.views import Views
-from covey.services.directory.policies import OF_THE_STORE
+from covey.services.directory.settings import OF_THE_STORE
 from covey.services.space import Services
-from covey.services.transfer.import_ import Imported, Lines, is_progress
+from covey.services.transfer.imports import ImportResult, Lines, is_progress
 from tests.properties.world import finish
 
 ALL = 1_000_000
 
 
 def nothing(_label: str, _done: int, _total: int | None) -> None:
-    """Tell nobody how far it is."""
+    """Report no progress."""
 
 
 def exported(services: Services, views: Views, *, with_tokens: bool = True) -> list[bytes]:
@@ -41,7 +39,7 @@ def exported(services: Services, views: Views, *, with_tokens: bool = True) -> l
 
 
 def given_lines(lines: Sequence[bytes]) -> Lines:
-    """Return lines as an import takes them."""
+    """Return lines in the form that an import takes."""
 
     async def again() -> AsyncIterator[bytes]:
         for line in lines:
@@ -50,14 +48,14 @@ def given_lines(lines: Sequence[bytes]) -> Lines:
     return again
 
 
-def imported(services: Services, lines: Sequence[bytes]) -> Imported:
-    """Take in an export."""
+def imported(services: Services, lines: Sequence[bytes]) -> ImportResult:
+    """Import an export."""
     return finish(services.imports.take_in(given_lines(lines), THE_SPACE, nothing))
 
 
 class Everything(NamedTuple):
-    """All records, without what two spaces may differ in: the numbers that engines give (not their order), what does
-    not travel, and what tells of an import."""
+    """All records, without the differences that are allowed between two spaces: engine-specific numbers (not their
+    order), records that are not exported, and records about an import."""
 
     agents: Sequence[NumberedAgent]
     settings: Sequence[Setting]
@@ -68,7 +66,7 @@ class Everything(NamedTuple):
     pruned: Sequence[MessageId]
     messages: Sequence[FiledMessage]
     tickets: Sequence[Ticket]
-    deliveries: Sequence[Delivery]
+    deliveries: Sequence[DeliveryRecord]
     tasks: Sequence[Task]
     bindings: Sequence[Binding]
     posts: Sequence[Post]
@@ -76,7 +74,7 @@ class Everything(NamedTuple):
 
 
 def everything(views: Views) -> Everything:
-    """Return all that is in a space."""
+    """Return all records of a space."""
 
     async def read() -> Everything:
         async with views.view() as view:
@@ -106,18 +104,18 @@ def _travels(setting: Setting) -> bool:
 
 
 def check_same(left: Views, right: Views) -> None:
-    """Fail where two spaces differ."""
+    """Fail if two spaces differ."""
     check_equal(everything(left), everything(right), Everything._fields)
 
 
 def check_equal(left: Everything, right: Everything, kinds: Sequence[str]) -> None:
-    """Fail where two spaces differ in one of these kinds of record."""
+    """Fail if two spaces differ in one of these kinds of record."""
     for kind in kinds:
         assert getattr(left, kind) == getattr(right, kind), kind
 
 
 def check_sound(services: Services) -> None:
-    """Fail where a space contradicts itself."""
+    """Fail if the audit of a space finds a fault."""
     found = finish(services.audit.check())
     assert not found, "\n".join(str(disagreement) for disagreement in found)
 
@@ -130,5 +128,5 @@ def _session(session: Session) -> Session:
     return session._replace(holder=Holder(), secret_hash="")
 
 
-def _deliveries(deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+def _deliveries(deliveries: Sequence[DeliveryRecord]) -> Sequence[DeliveryRecord]:
     return [delivery._replace(seq=rank) for rank, delivery in enumerate(deliveries)]

@@ -1,4 +1,4 @@
-"""Commands of the command line, as tests give them: in this process, or each as a process of its own."""
+"""Commands of the command line for tests: in this process, or each as its own process."""
 
 import json
 import os
@@ -21,7 +21,7 @@ raise SystemExit(run())
 
 
 class Said(NamedTuple):
-    """What a command came to."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -37,11 +37,11 @@ class Said(NamedTuple):
 
 
 class Folder:
-    """A folder where each command is a process."""
+    """A folder in which each command runs as a process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        """Home is elsewhere, so that nothing of the machine is read or written."""
+        """HOME is this folder, so that no file of the user is read or written."""
         self.environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(path)}
 
     def covey(self, *words: str, **environment: str) -> Said:
@@ -62,17 +62,19 @@ class Folder:
         return Said(done.returncode, done.stdout, done.stderr)
 
     def start(self, *words: str) -> "Started":
-        """Start a command that goes on."""
+        """Start a command that keeps running."""
         return Started([sys.executable, "-m", "covey", *words], self.path, self.environment)
 
     def start_woken_only(self, *words: str) -> "Started":
-        """Start a command that goes on, and looks for news only when it is woken: whatever it finds within the limit of
-        a test, it was told of."""
+        """Start a command that keeps running and checks for events only when it is woken.
+
+        The interval of its periodic check is longer than any test. Each event that it finds came with a wake-up.
+        """
         return Started([sys.executable, "-c", WOKEN_ONLY, *words], self.path, self.environment)
 
 
 class Started:
-    """A command that runs, with pipes for stdout and stderr. It is killed when the block ends."""
+    """A running command with pipes for stdout and stderr. The command is killed when the block ends."""
 
     def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
@@ -112,12 +114,12 @@ class Started:
         return line
 
     def close_stdout(self) -> None:
-        """Read no further."""
+        """Close the reading end of stdout."""
         assert self.process.stdout is not None
         self.process.stdout.close()
 
     def end(self) -> Said:
-        """Wait until it ends; return what it said since the last line that was read."""
+        """Wait until the command ends; return its output since the last line that was read."""
         out, err = self.process.communicate(timeout=LIMIT_S)
         texts = list(self._text.values())
         return Said(self.process.returncode, texts[0] + (out or b"").decode(), texts[1] + (err or b"").decode())

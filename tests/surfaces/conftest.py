@@ -1,4 +1,4 @@
-"""A folder with a space of its own for each test, and commands given there."""
+"""Fixtures: a folder with a new space for each test, and commands that run there."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ Covey = Callable[..., Said]
 
 @pytest.fixture
 def covey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Covey:
-    """Run a command through `main(argv)`, in a folder with a space of its own."""
+    """Run commands through `main(argv)`, in a folder with a new space."""
     monkeypatch.chdir(tmp_path)
     for name in (
         "COVEY_STORE",
@@ -38,7 +38,7 @@ def covey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
-    """A folder with a space of its own, where each command is a process."""
+    """A folder with a new space, in which each command runs as a process."""
     made = Folder(tmp_path)
     assert made.covey("init").code == DONE
     return made

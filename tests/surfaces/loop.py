@@ -1,4 +1,4 @@
-"""The verbs that loops of agents call, as real processes or through `main(argv)`: JSON in every case."""
+"""The verbs that agent loops call, as real processes or through `main(argv)`. Each answers with JSON."""
 
 import json
 import os
@@ -13,14 +13,14 @@ TASK = "M001-S001-T0001"
 
 
 class Answer(NamedTuple):
-    """What a verb answered: its exit code, and the JSON that it wrote."""
+    """The answer of a verb: its exit code and its JSON."""
 
     code: int
     json: Any
 
     @property
     def error(self) -> str:
-        """The code of the error that it reports."""
+        """The code of the reported error."""
         assert self.code != 0
         return self.json["error"]["code"]
 
@@ -29,7 +29,7 @@ Verb = Callable[..., Answer]
 
 
 def in_a_process(folder: Path) -> Verb:
-    """Return a caller of verbs, each call a process of its own in `folder`."""
+    """Return a function that calls verbs, each as its own process in `folder`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")}
 
     def call(*words: str) -> Answer:
@@ -45,7 +45,7 @@ def in_a_process(folder: Path) -> Verb:
 
 
 def sent(verb: Verb, kind: str, sender: str, to: str, *more: str, subject: str = "style", task: str = TASK) -> str:
-    """Send a message of a task; return its id."""
+    """Send a message of a task; return the id of the message."""
     words = ("--from", sender, "--to", to, "--phase", task, "--kind", kind, "--subject", subject, *more)
     answer = verb("messages-send", *words)
     assert answer.code == 0, answer

@@ -1,15 +1,18 @@
-"""A page of a terminal: what a person sees after all that a program wrote, as far as our programs write it."""
+"""The visible page of a terminal after a program's output.
+
+Only the control sequences that Covey writes are supported.
+"""
 
 import re
 
-from covey.surfaces.cli.terminal.letters import cells
+from covey.surfaces.cli.terminal.text import cells
 from tests.surfaces.terminal import COLUMNS, ROWS
 
 _PIECE = re.compile(r"\x1b\[([?0-9;]*)([A-Za-z])|\r|\n|[^\x1b\r\n]")
 
 
 def page(text: str, columns: int = COLUMNS, rows: int = ROWS) -> list[str]:
-    """Return the lines that stand on the terminal. Only the codes for home, erasing and colours are known."""
+    """Return the visible lines of the terminal. Only the codes for home, erasing and colours are supported."""
     grid = [[" "] * columns for _ in range(rows)]
     row = column = 0
     for piece in _PIECE.finditer(text):

@@ -1,4 +1,4 @@
-"""A real terminal of 80 × 24 for a command: what it shows, and the keys that a person presses."""
+"""A real terminal of 80 × 24 for a command: its output and the keys that a person presses."""
 
 import codecs
 import contextlib
@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from covey.surfaces.cli.terminal.letters import cells
+from covey.surfaces.cli.terminal.text import cells
 from tests.surfaces.commands import WOKEN_ONLY
 
 LIMIT_S = 20.0
@@ -29,14 +29,14 @@ _TAKE_TERMINAL = """\
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.argv[1], sys.argv[1:])"""
-"""Makes the terminal the one whose keys reach the command, as a shell does."""
+"""Makes the pseudo-terminal the controlling terminal of the command, as a shell does."""
 
 
 class Terminal:
-    """`with Terminal(words, folder, environment) as t`: a command that believes a person is looking.
+    """`with Terminal(words, folder, environment) as t`: a command on a terminal.
 
-    With `captured`, stdout goes to `captured_text` as in $(…), and the person sees stderr only. With `woken_only` the
-    command looks again only when it is woken.
+    With `captured`, stdout goes to `captured_text` as in $(…), and only stderr is on the terminal. With `woken_only`,
+    the command checks for events only when it is woken.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Terminal:
         os.close(self._master)
 
     def until(self, text: str) -> str:
-        """Wait until `text` is shown; return all that was."""
+        """Wait until `text` is shown; return all output so far."""
         ends_at = time.monotonic() + LIMIT_S
         while text not in self.shown:
             left = ends_at - time.monotonic()
@@ -87,7 +87,7 @@ class Terminal:
         return self.shown
 
     def more(self) -> None:
-        """Wait until anything more is shown."""
+        """Wait for more output."""
         assert self._read(LIMIT_S), f"it ended, and showed: {self.shown}"
 
     def press(self, key: bytes) -> None:
@@ -97,7 +97,7 @@ class Terminal:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
 
     def ends_with(self, code: int) -> None:
-        """Wait until the command ends, and fail with what it showed where its exit code is another one."""
+        """Wait until the command ends. Fail with its output if it has another exit code."""
         assert self._end() == code, self.shown
 
     def _end(self) -> int:
@@ -107,8 +107,11 @@ class Terminal:
         return self._process.wait(LIMIT_S)
 
     def interrupt_typing(self) -> None:
-        """Press Ctrl-C until a command ends that reads what is typed. A person may have to press again: Python does not
-        see a signal that comes in the moment before it begins to read until the read ends."""
+        """Press Ctrl-C until a command that reads typed text ends.
+
+        One key may not be enough: a signal that arrives just before Python starts to read is handled only after the
+        read.
+        """
         for _ in range(int(LIMIT_S)):
             self.press(CTRL_C)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -117,7 +120,7 @@ class Terminal:
 
     @property
     def captured_text(self) -> str:
-        """What the command wrote to its captured stdout; to be asked for after its end."""
+        """The captured stdout of the command. Read it after the command has ended."""
         assert self._process.stdout is not None
         return self._process.stdout.read().decode()
 
@@ -126,21 +129,23 @@ class Terminal:
 
     @property
     def lines(self) -> Sequence[str]:
-        """What was shown, line by line."""
+        """The output, line by line."""
         return self.shown.replace("\r", "").splitlines()
 
     def check_fits(self) -> None:
-        """Fail where a line is wider than the terminal, apart from the key that the terminal itself shows there, and
-        from a path, which can't be broken."""
+        """Fail if a line is wider than the terminal.
+
+        The key that the terminal echoes does not count, nor does a path, which cannot be broken.
+        """
         wide = [line for line in self.lines if cells(plain(line.replace("^C", ""))) > COLUMNS and " " in line.strip()]
         assert not wide, f"wider than {COLUMNS} columns: {wide}"
 
     def _read(self, limit: float) -> bool:
-        """Read what there is within the limit; False at the end."""
+        """Read the available output within the limit; return False at the end."""
         ready, _, _ = select.select([self._master], [], [], limit)
         content = b""
         if ready:
-            with contextlib.suppress(OSError):  # how Linux tells that the other side of a terminal is gone
+            with contextlib.suppress(OSError):  # Linux raises an error when the other side of a terminal is closed.
                 content = os.read(self._master, 65_536)
         self.shown += self._decoder.decode(content)
         return bool(content)

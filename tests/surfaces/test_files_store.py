@@ -1,4 +1,4 @@
-"""Spaces in folders that others share, from the command line: made, found, refused, looked after."""
+"""Spaces in shared folders, from the command line: created, found, refused, examined."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.surfaces.conftest import Covey
 from tests.surfaces.terminal import Terminal
 
 
-def test_init_makes_a_folder_that_keeps_itself_out_of_version_control(covey: Covey, tmp_path: Path) -> None:
+def test_init_creates_a_folder_that_version_control_ignores(covey: Covey, tmp_path: Path) -> None:
     said = covey("init", "--store", "files:shared?layout=dialogue", "--json")
     assert (said.code, said.json) == (DONE, {"store": "files:shared?layout=dialogue", "events": 0})
     assert (tmp_path / "shared" / ".gitignore").read_text() == "*\n"
@@ -22,7 +22,7 @@ def test_init_makes_a_folder_that_keeps_itself_out_of_version_control(covey: Cov
     assert covey("init", "--store", "files:shared", "--json").code == DONE
 
 
-def test_a_folder_of_others_is_left_as_it_is(covey: Covey, tmp_path: Path) -> None:
+def test_an_existing_folder_of_other_programs_is_left_as_it_is(covey: Covey, tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "_registry.json").write_text("{}")
     assert covey("init", "--store", "files:shared").code == DONE
@@ -43,11 +43,11 @@ def test_a_folder_of_agent_loops_is_recognised(covey: Covey, tmp_path: Path, sig
     [
         ("files:shared", "choose a layout"),
         ("files:", "name a folder"),
-        ("files:shared?layout=maildir", "known are: layout=dialogue|mailbox"),
+        ("files:shared?layout=maildir", "known options are: layout=dialogue|mailbox"),
         ("files:there?layout=mailbox", "has the layout dialogue"),
     ],
 )
-def test_what_is_no_files_store_is_refused_with_advice(covey: Covey, tmp_path: Path, url: str, advice: str) -> None:
+def test_a_wrong_files_store_is_refused_with_advice(covey: Covey, tmp_path: Path, url: str, advice: str) -> None:
     covey("init", "--store", "files:there?layout=dialogue")
     said = covey("init", "--store", url)
     assert said.code == USAGE
@@ -55,7 +55,7 @@ def test_what_is_no_files_store_is_refused_with_advice(covey: Covey, tmp_path: P
     assert not (tmp_path / "shared").exists()
 
 
-def test_within_the_folder_it_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_space_is_found_from_within_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = tmp_path / "shared"
     assert Folder(tmp_path).covey("init", "--store", f"files:{there}?layout=mailbox").code == DONE
     (there / "alice" / "inbox").mkdir(parents=True)
@@ -79,7 +79,7 @@ def test_the_file_of_the_ledger_is_in_its_hidden_folder() -> None:
     assert path("memory:") is None
 
 
-def test_the_doctor_finds_a_shared_folder_healthy_and_tells_what_was_set_aside(covey: Covey, tmp_path: Path) -> None:
+def test_the_doctor_finds_a_shared_folder_healthy_and_reports_rejected_files(covey: Covey, tmp_path: Path) -> None:
     store = ("--store", "files:shared?layout=dialogue")
     covey("send", "--from", "bob", "--to", "alice", "hello", "--register", *store)
     healthy = covey("doctor", "--json", *store)
@@ -91,7 +91,7 @@ def test_the_doctor_finds_a_shared_folder_healthy_and_tells_what_was_set_aside(c
     assert [item["text"] for item in covey("inbox", "alice", "--json", *store).json] == ["hello"]
 
 
-def test_a_shell_takes_on_a_session_in_a_shared_folder(covey: Covey, tmp_path: Path) -> None:
+def test_a_shell_joins_in_a_shared_folder(covey: Covey, tmp_path: Path) -> None:
     joined = covey("join", "alice", "--json", "--store", "files:shared?layout=dialogue")
     assert joined.code == DONE
     assert joined.json["environment"]["COVEY_STORE"] == f"files:{tmp_path}/shared?layout=dialogue"
@@ -107,30 +107,30 @@ def fill(folder: Path, count: int) -> None:
 
 
 @pytest.mark.parametrize("words", [("init",), ("join", "alice")])
-def test_a_person_sees_how_far_a_large_folder_is_taken_in(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_person_sees_the_progress_of_reading_a_large_folder(tmp_path: Path, words: tuple[str, ...]) -> None:
     fill(tmp_path / "shared", 1_200)
     store = ("--store", "files:shared?layout=dialogue")
     with Terminal((*words, *store), tmp_path, Folder(tmp_path).environment) as terminal:
-        terminal.until("taking in files 500")
+        terminal.until("reading new files 500")
         terminal.ends_with(DONE)
-    last_line = terminal.shown.rpartition("taking in files")[2]
+    last_line = terminal.shown.rpartition("reading new files")[2]
     assert "\r\x1b[2K" in last_line  # it is taken away again
 
 
-def test_a_program_does_not_see_it(covey: Covey, tmp_path: Path) -> None:
+def test_a_program_does_not_see_the_progress(covey: Covey, tmp_path: Path) -> None:
     fill(tmp_path / "shared", 1_200)
     said = covey("init", "--store", "files:shared?layout=dialogue")
     assert (said.code, said.err) == (DONE, "")
 
 
-def test_a_folder_of_others_is_exported_with_what_is_in_it(covey: Covey, tmp_path: Path) -> None:
+def test_an_export_of_a_foreign_folder_contains_its_messages(covey: Covey, tmp_path: Path) -> None:
     fill(tmp_path / "shared", 3)
     assert covey("init", "--store", "files:shared?layout=dialogue").code == DONE
     said = covey("export", "out.jsonl", "--store", "files:shared?layout=dialogue", "--json")
     assert (said.code, said.json["records"]["message"]) == (DONE, 3)
 
 
-def test_a_folder_of_others_is_backed_up_with_what_is_in_it(covey: Covey, tmp_path: Path) -> None:
+def test_a_backup_of_a_foreign_folder_contains_its_messages(covey: Covey, tmp_path: Path) -> None:
     fill(tmp_path / "shared", 3)
     assert covey("init", "--store", "files:shared?layout=dialogue").code == DONE
     assert covey("backup", "space.tar", "--store", "files:shared?layout=dialogue").code == DONE
@@ -138,7 +138,7 @@ def test_a_folder_of_others_is_backed_up_with_what_is_in_it(covey: Covey, tmp_pa
     assert len(covey("search", "old", "--store", "sqlite:there.db", "--json").json) == 3
 
 
-def test_a_folder_that_is_not_there_is_not_backed_up(covey: Covey, tmp_path: Path) -> None:
+def test_a_missing_folder_is_not_backed_up(covey: Covey, tmp_path: Path) -> None:
     said = covey("backup", "space.tar", "--store", "files:shared?layout=dialogue")
     assert (said.code, "there is no space at" in said.err.replace("\n", " ")) == (UNAVAILABLE, True)
     assert not (tmp_path / "shared").exists()

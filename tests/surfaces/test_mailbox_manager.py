@@ -1,4 +1,4 @@
-"""`MailboxManager`: the documented methods, alone in a folder, safe among processes and beside other programs."""
+"""`MailboxManager`: its documented methods, alone in a folder, with many processes and with other programs."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def manager(tmp_path: Path) -> MailboxManager:
 
 
 @pytest.mark.requirement("mailbox.manager")
-def test_an_agent_registers_beats_and_is_found(manager: MailboxManager, tmp_path: Path) -> None:
+def test_an_agent_registers_sends_heartbeats_and_is_found(manager: MailboxManager, tmp_path: Path) -> None:
     assert manager.list_online_agents() == []
     assert manager.get_agent("coder") is None
     manager.register(
@@ -113,7 +113,7 @@ def test_a_message_is_sent_polled_and_processed(manager: MailboxManager, tmp_pat
     assert json.loads((tmp_path / "coder" / "processed" / filename).read_bytes()) == on_disk
 
 
-def test_a_task_has_a_state_and_what_is_given_goes_before_what_is_usual(manager: MailboxManager) -> None:
+def test_a_task_has_a_state_and_given_fields_replace_defaults(manager: MailboxManager) -> None:
     manager.send("a", "b", {"type": "task", "ttl": 1, "trace": ["x", "a"], "from": "somebody else", "filename": "x"})
     manager.send("b", "a", {"type": "task_update", "task": {"id": "t", "state": "accepted"}, "id": "my-id", "extra": 1})
     (task,) = manager.poll("b")
@@ -124,14 +124,14 @@ def test_a_task_has_a_state_and_what_is_given_goes_before_what_is_usual(manager:
 
 
 @pytest.mark.requirement("mailbox.manager")
-def test_all_messages_of_one_sender_in_one_second_stay_and_come_in_their_order(manager: MailboxManager) -> None:
+def test_all_messages_of_one_sender_in_one_second_are_kept_in_order(manager: MailboxManager) -> None:
     expected = [f"number {n}" for n in range(60)]
     names = {manager.send("researcher", "coder", note(text)) for text in expected}
     assert len(names) == 60
     assert texts(manager.poll("coder")) == expected
 
 
-def test_messages_come_by_their_time_whoever_wrote_them(manager: MailboxManager, tmp_path: Path) -> None:
+def test_messages_of_all_writers_are_ordered_by_time(manager: MailboxManager, tmp_path: Path) -> None:
     manager.register("coder", {})
     inbox = tmp_path / "coder" / "inbox"
     for name, timestamp in (
@@ -140,13 +140,13 @@ def test_messages_come_by_their_time_whoever_wrote_them(manager: MailboxManager,
         ("1745659100_b.msg.json", "2026-04-26T11:30:00"),
     ):
         (inbox / name).write_text(json.dumps({"timestamp": timestamp, "from": "x"}))
-    (inbox / "1_late.msg.json").write_text("{}")  # by when it was written
+    (inbox / "1_late.msg.json").write_text("{}")  # ordered by the time of its last change
     polled = [message["filename"][:10] for message in manager.poll("coder")]
     assert polled == ["1745659300", "1745659200", "1745659100", "1_late.msg"]
 
 
 @pytest.mark.requirement("mailbox.manager")
-def test_a_broken_file_is_passed_over_and_told(manager: MailboxManager, tmp_path: Path) -> None:
+def test_a_broken_file_is_skipped_and_reported(manager: MailboxManager, tmp_path: Path) -> None:
     manager.register("coder", {})
     inbox = tmp_path / "coder" / "inbox"
     (inbox / "1_half.msg.json").write_bytes(b'{"id": ')
@@ -173,7 +173,7 @@ def test_a_broken_file_is_passed_over_and_told(manager: MailboxManager, tmp_path
 
 
 @pytest.mark.requirement("mailbox.manager")
-def test_a_message_is_processed_only_when_its_handler_succeeded(manager: MailboxManager) -> None:
+def test_a_message_is_processed_only_if_its_handler_succeeds(manager: MailboxManager) -> None:
     for text in ("one", "two", "three"):
         manager.send("researcher", "coder", note(text))
     seen: list[str] = []
@@ -193,7 +193,7 @@ def test_a_message_is_processed_only_when_its_handler_succeeded(manager: Mailbox
     assert manager.process("coder", print) == 0
 
 
-def test_who_is_interrupted_in_a_handler_keeps_the_message(manager: MailboxManager) -> None:
+def test_an_interrupted_handler_leaves_the_message_in_the_inbox(manager: MailboxManager) -> None:
     manager.send("researcher", "coder", note("one"))
 
     def interrupted(message: Mapping[str, Any]) -> None:
@@ -204,7 +204,7 @@ def test_who_is_interrupted_in_a_handler_keeps_the_message(manager: MailboxManag
     assert texts(manager.poll("coder")) == ["one"]
 
 
-def test_what_another_has_done_meanwhile_is_not_handled_again(manager: MailboxManager) -> None:
+def test_a_message_processed_meanwhile_is_not_handled_again(manager: MailboxManager) -> None:
     for text in ("one", "two"):
         manager.send("researcher", "coder", note(text))
     seen: list[str] = []
@@ -218,7 +218,7 @@ def test_what_another_has_done_meanwhile_is_not_handled_again(manager: MailboxMa
     assert seen == ["one", "two"]
 
 
-def test_a_name_that_was_used_before_does_not_cost_what_was_processed(manager: MailboxManager, tmp_path: Path) -> None:
+def test_a_reused_file_name_does_not_overwrite_a_processed_message(manager: MailboxManager, tmp_path: Path) -> None:
     manager.register("coder", {})
     for text in ("one", "two"):
         (tmp_path / "coder" / "inbox" / "1745659200_a.msg.json").write_text(json.dumps(note(text)))
@@ -232,7 +232,7 @@ BAD_NAMES = ["", ".", "..", "../coder", "/etc", "a/b", "a\\b", "_registry.json",
 
 @pytest.mark.requirement("mailbox.manager")
 @pytest.mark.parametrize("name", BAD_NAMES)
-def test_no_name_leads_out_of_the_folder(manager: MailboxManager, tmp_path: Path, name: str) -> None:
+def test_an_unsafe_name_is_refused(manager: MailboxManager, tmp_path: Path, name: str) -> None:
     for call in (
         lambda: manager.register(name, {}),
         lambda: manager.heartbeat(name),
@@ -269,7 +269,7 @@ def test_wrong_values_are_refused_and_nothing_is_written(manager: MailboxManager
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_was_removed_is_made_again_by_the_next_heartbeat(manager: MailboxManager, tmp_path: Path) -> None:
+def test_the_next_heartbeat_restores_a_removed_folder(manager: MailboxManager, tmp_path: Path) -> None:
     manager.register("coder", {"description": "writes code"})
     shutil.rmtree(tmp_path)
     manager.heartbeat("coder")
@@ -277,7 +277,7 @@ def test_a_folder_that_was_removed_is_made_again_by_the_next_heartbeat(manager: 
     assert manager.poll("coder") == []
 
 
-def test_an_agent_that_is_silent_is_offline_for_others(tmp_path: Path) -> None:
+def test_an_agent_without_recent_heartbeats_is_offline(tmp_path: Path) -> None:
     manager = MailboxManager(tmp_path, offline_after=timedelta(seconds=30))
     manager.register("coder", {})
     manager.register("writer", {})
@@ -296,24 +296,24 @@ def test_an_agent_that_is_silent_is_offline_for_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("mailbox.manager")
-def test_an_entry_that_another_program_has_undone_comes_back_with_the_next_heartbeat(
+def test_the_next_heartbeat_restores_an_entry_that_another_program_overwrote(
     manager: MailboxManager, tmp_path: Path
 ) -> None:
     manager.register("coder", {"description": "writes code"})
     older = (tmp_path / "_registry.json").read_bytes()
     manager.update_status("coder", "busy", ["t"])
-    (tmp_path / "_registry.json").write_bytes(older)  # from before
+    (tmp_path / "_registry.json").write_bytes(older)  # an earlier version
     manager.heartbeat("coder")
     entry = registry(tmp_path)["coder"]
     assert (entry["status"], entry["current_tasks"]) == ("busy", ["t"])
-    for content in (b"{}", b"", b'{"coder": {', b"null"):  # gone, or broken
+    for content in (b"{}", b"", b'{"coder": {', b"null"):  # missing or broken entries
         (tmp_path / "_registry.json").write_bytes(content)
         manager.heartbeat("coder")
         entry = registry(tmp_path)["coder"]
         assert (entry["description"], entry["status"], entry["current_tasks"]) == ("writes code", "busy", ["t"])
 
 
-def test_what_another_process_of_the_agent_says_is_not_undone(manager: MailboxManager, tmp_path: Path) -> None:
+def test_changes_by_another_process_of_the_agent_are_kept(manager: MailboxManager, tmp_path: Path) -> None:
     manager.register("coder", {"description": "writes code"})
     MailboxManager(tmp_path).update_status("coder", "busy", ["t"])
     manager.heartbeat("coder")
@@ -326,7 +326,7 @@ def test_what_another_process_of_the_agent_says_is_not_undone(manager: MailboxMa
 
 
 @pytest.mark.requirement("mailbox.manager")
-def test_eight_processes_that_register_and_beat_at_once_all_remain(tmp_path: Path) -> None:
+def test_the_entries_of_eight_concurrent_processes_are_all_kept(tmp_path: Path) -> None:
     with ExitStack() as stack:
         processes = [stack.enter_context(child(BEAT, str(tmp_path), f"p{n}")) for n in range(8)]
         for one in processes:
@@ -340,7 +340,7 @@ def test_eight_processes_that_register_and_beat_at_once_all_remain(tmp_path: Pat
 
 
 @pytest.mark.requirement("mailbox.manager")
-def test_it_needs_no_event_loop_and_no_other_framework() -> None:
+def test_the_manager_needs_no_event_loop_and_no_other_framework() -> None:
     program = "import sys, covey.mailbox; print(*sorted(name.partition('.')[0] for name in sys.modules))"
     loaded = set(
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
@@ -350,5 +350,5 @@ def test_it_needs_no_event_loop_and_no_other_framework() -> None:
 
 
 @pytest.mark.requirement("mailbox.manager")
-def test_writers_that_are_killed_lose_nothing_and_leave_no_half_message() -> None:
+def test_killed_writers_lose_no_message_and_leave_no_partial_one() -> None:
     killed_again_and_again(kills=25)

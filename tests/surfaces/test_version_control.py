@@ -1,4 +1,4 @@
-"""A space keeps itself out of version control."""
+"""Version control ignores a space."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from tests.surfaces.loop import in_a_process, sent
 
 
 @pytest.mark.requirement("dialogue.ignore")
-def test_git_does_not_see_a_space_that_is_in_use(tmp_path: Path) -> None:
+def test_git_ignores_a_space_in_use(tmp_path: Path) -> None:
     covey = in_a_process(tmp_path)
     (tmp_path / "notes.txt").write_text("for the critic")
     assert covey("init", "--json").code == 0
@@ -18,7 +18,7 @@ def test_git_does_not_see_a_space_that_is_in_use(tmp_path: Path) -> None:
     assert covey("send", "see", "--from", "a", "--to", "b", "--file", "notes.txt", "--json").code == 0
     made = [path for path in (tmp_path / ".covey").rglob("*") if path.is_file()]
     assert len(made) >= 3
-    assert (tmp_path / ".covey" / ".gitignore").read_text() == "*\n"  # for those who have no git to ask
+    assert (tmp_path / ".covey" / ".gitignore").read_text() == "*\n"  # checked also if git is not installed
     if shutil.which("git") is not None:
         subprocess.run(["git", "init", "--quiet", tmp_path], check=True, timeout=30)
         found = subprocess.run(

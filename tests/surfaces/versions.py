@@ -1,15 +1,15 @@
-"""A newer Covey: this one with one more migration, installed in a folder of its own."""
+"""A newer Covey: the current code with one more migration, installed in its own folder."""
 
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 
 import covey
-from covey.adapters.sqlite.engine.statements import MIGRATIONS_FOLDER
+from covey.adapters.sqlite.engine.access import MIGRATIONS_FOLDER
 
 NAME = "9999_newer"
 
 QUICK = "create table newer (x integer) strict; insert into newer values (1);"
-"""Can't be applied twice."""
+"""A migration that fails if it is applied twice."""
 
 SLOW = f"""
 {QUICK}
@@ -18,11 +18,11 @@ with recursive numbers (n) as (select 1 union all select n + 1 from numbers wher
 insert into bulk select n, printf('%0200d', n) from numbers;
 create index bulk_by_text on bulk (text);
 """
-"""Takes long enough to be killed in the middle."""
+"""A migration that runs long enough to be killed."""
 
 
 def install_newer(folder: Path, migration: str = QUICK) -> str:
-    """Make a newer Covey; return the path that Python finds it by."""
+    """Create a newer Covey; return the folder for PYTHONPATH."""
     package = Path(covey.__file__).parent
     copytree(package, folder / "covey", ignore=ignore_patterns("__pycache__", "testing"))
     inside = Path(MIGRATIONS_FOLDER).relative_to(package)

@@ -1,1 +1,1 @@
-"""What covey.testing offers, tested itself."""
+"""Tests of covey.testing."""

@@ -1,4 +1,4 @@
-"""The simplest store that several processes share: a pickled MemoryStore behind a lock, as a foreign adapter."""
+"""The simplest shared store: a pickled MemoryStore behind a lock, as a foreign adapter."""
 
 import fcntl
 import pickle
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from covey.adapters.memory import MemoryStore
 from covey.core.errors import StoreClosed
-from covey.core.ids import Topic
+from covey.core.names import Topic
 from covey.ports.store import Capabilities, Operation, Store, Survives
 from covey.testing import Ring, closing, silent
 
@@ -73,7 +73,7 @@ def open_pickle(folder: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
 
 
 def open_forgetful(folder: str, ring: Ring) -> AbstractAsyncContextManager[Store]:
-    """Open a store that claims to be shared, and is one for each process."""
+    """Open a store that claims to be shared, but is separate for each process."""
     return closing(Forgetful(ring))
 
 

@@ -1,4 +1,4 @@
-"""The clock turned by hand, and ids that count."""
+"""The clock that is turned by hand, and ids that count."""
 
 from datetime import UTC, datetime
 

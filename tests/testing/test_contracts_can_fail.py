@@ -1,4 +1,5 @@
-"""A contract that nothing can break proves nothing: each of these stores is wrong in one way, and is found out."""
+"""Stores that are wrong in one way each: the contracts must find every fault, because a contract that can't fail proves
+nothing."""
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from covey.adapters.memory import MemoryStore, MemoryWakeups
-from covey.core.ids import Topic
+from covey.core.names import Topic
 from covey.ports.store import Operation, Store
 from covey.testing import OpenStore, OpenWakeups, Ring, closing
 from covey.testing.contracts import StoreContract, WakeupsContract
@@ -17,7 +18,7 @@ T = TypeVar("T")
 
 
 class NeverUndoes(MemoryStore):
-    """Keeps what a failed operation wrote."""
+    """Keeps the writes of a failed operation."""
 
     def __init__(self, ring: Ring) -> None:
         super().__init__(ring)
@@ -37,7 +38,7 @@ class RingsTooEarly(MemoryStore):
 
 
 class NotSerial(MemoryStore):
-    """Lets commits of several tasks overlap, and so sees what is old."""
+    """Lets commits of several tasks overlap, so that they see old values."""
 
     async def commit(self, operation: Operation[T], *, is_long: bool = False, is_light: bool = False) -> T:
         before = dict[str, str]()
@@ -54,7 +55,7 @@ class NotSerial(MemoryStore):
 
 
 class StaysOpen(MemoryStore):
-    """Goes on after it was closed."""
+    """Works on after it was closed."""
 
     async def close(self) -> None: ...
 
@@ -105,7 +106,7 @@ class WakesNobody(MemoryWakeups):
 def test_wakeups_that_are_wrong_are_found_out(
     monkeypatch: pytest.MonkeyPatch, name: str, wakeups: Callable[[], MemoryWakeups]
 ) -> None:
-    monkeypatch.setattr("covey.testing.contracts.wakeups.SOON", 0.05)
+    monkeypatch.setattr("covey.testing.contracts.system.SOON", 0.05)
     test: Callable[[OpenWakeups], Coroutine[Any, Any, None]] = getattr(WakeupsContract(), name)
     with pytest.raises(AssertionError):
         asyncio.run(test(lambda: closing(wakeups())))

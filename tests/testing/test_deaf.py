@@ -1,7 +1,7 @@
-"""Wake-ups that never come."""
+"""Wake-ups that are always dropped."""
 
 from covey.adapters.memory import MemoryWakeups
-from covey.core.ids import Topic
+from covey.core.names import Topic
 from covey.testing import DeafWakeups, closing
 
 

@@ -1,13 +1,13 @@
-"""The store that dies where it is told."""
+"""A store that dies at a given point."""
 
 import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.core.errors import CoveyError
-from covey.core.ids import Topic
+from covey.core.names import Topic
 from covey.ports.store import Store, Transaction
-from covey.testing import Death, Died, DyingStore, Moment, deaths
-from covey.testing.everything import EVERYTHING, read_everything, write_everything
+from covey.testing import Death, DeathMoment, Died, DyingStore, deaths
+from covey.testing.contracts.tables import EVERYTHING, read_everything, write_everything
 
 
 async def put_two(transaction: Transaction) -> str:
@@ -25,7 +25,7 @@ async def settings(store: Store) -> list[str | None]:
     return await store.read(look)
 
 
-async def test_without_a_death_it_does_what_the_store_does_and_counts_the_writes() -> None:
+async def test_without_a_death_it_works_like_the_store_and_counts_the_writes() -> None:
     store = DyingStore(MemoryStore())
     assert await store.commit(put_two) == "done"
     await store.commit(write_everything)
@@ -38,13 +38,15 @@ async def test_without_a_death_it_does_what_the_store_does_and_counts_the_writes
 @pytest.mark.parametrize(
     ("death", "left"),
     [
-        (Death(1, Moment.BEFORE), [None, None]),
-        (Death(1, Moment.WITHIN, 1), [None, None]),
-        (Death(1, Moment.WITHIN, 2), [None, None]),
-        (Death(1, Moment.AFTER), ["1", "2"]),
+        (Death(1, DeathMoment.BEFORE), [None, None]),
+        (Death(1, DeathMoment.WITHIN, 1), [None, None]),
+        (Death(1, DeathMoment.WITHIN, 2), [None, None]),
+        (Death(1, DeathMoment.AFTER), ["1", "2"]),
     ],
 )
-async def test_it_dies_there_and_refuses_everything_afterwards(death: Death, left: list[str | None]) -> None:
+async def test_the_store_dies_at_its_point_and_refuses_everything_afterwards(
+    death: Death, left: list[str | None]
+) -> None:
     rung: list[object] = []
     beneath = MemoryStore(rung.append)
     store = DyingStore(beneath, death)
@@ -55,12 +57,12 @@ async def test_it_dies_there_and_refuses_everything_afterwards(death: Death, lef
     with pytest.raises(Died):
         await store.read(read_everything)
     assert await settings(beneath) == left
-    assert bool(rung) == (death.moment is Moment.AFTER)
+    assert bool(rung) == (death.moment is DeathMoment.AFTER)
 
 
-async def test_it_dies_in_the_commit_that_was_named() -> None:
+async def test_the_store_dies_in_the_given_commit() -> None:
     beneath = MemoryStore()
-    store = DyingStore(beneath, Death(2, Moment.WITHIN, 1))
+    store = DyingStore(beneath, Death(2, DeathMoment.WITHIN, 1))
     await store.commit(put_two)
     with pytest.raises(Died):
         await store.commit(write_everything)
@@ -83,11 +85,11 @@ async def test_every_death_of_a_run_is_tried_once() -> None:
 
 
 async def test_a_dead_store_can_be_closed() -> None:
-    store = DyingStore(MemoryStore(), Death(1, Moment.BEFORE))
+    store = DyingStore(MemoryStore(), Death(1, DeathMoment.BEFORE))
     with pytest.raises(Died):
         await store.commit(put_two)
     await store.close()
 
 
-def test_no_code_of_ours_expects_a_death() -> None:
+def test_a_death_is_no_covey_error() -> None:
     assert not issubclass(Died, CoveyError)

@@ -1,14 +1,14 @@
-"""The builders make valid records, and the package is what it says."""
+"""Builders of records: the records are valid, and the package exports what it declares."""
 
 import subprocess
 import sys
 
 import covey.testing
 import covey.testing.contracts
-from covey.core.address import parse_session_key
-from covey.core.ids import parse_message_id, parse_offer_id, parse_session_id, parse_ticket_id
+from covey.core.identity import parse_session_key
 from covey.core.ledger.message import Kind
 from covey.core.ledger.wire import decode, encode
+from covey.core.names import parse_message_id, parse_offer_id, parse_session_id, parse_ticket_id
 from covey.testing import a_delivery, a_message, a_session, a_ticket, a_token, an_agent, an_event, an_offer
 
 
@@ -39,7 +39,7 @@ def test_records_of_one_number_belong_together() -> None:
     assert an_offer(1, session=4).session == a_session(4).id
 
 
-def test_the_public_names_are_there_and_no_others() -> None:
+def test_the_public_names_exist_and_are_complete() -> None:
     for module in (covey.testing, covey.testing.contracts):
         assert len(set(module.__all__)) == len(module.__all__)
         assert all(hasattr(module, name) for name in module.__all__)
@@ -52,5 +52,5 @@ def test_the_public_names_are_there_and_no_others() -> None:
 
 
 def test_fakes_need_no_pytest() -> None:
-    code = "import sys, covey.testing, covey.testing.worker; sys.exit('pytest' in sys.modules)"
+    code = "import sys, covey.testing, covey.testing.workers; sys.exit('pytest' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=30).returncode == 0

@@ -1,4 +1,4 @@
-"""The contracts for durable and shared stores, on a foreign adapter that passes and on one that only says so."""
+"""The contracts for durable and shared stores, on a foreign adapter that passes and on one that wrongly claims to."""
 
 import asyncio
 import functools

@@ -1,4 +1,4 @@
-"""Agent loops over the real clients of the providers: they declare tools and carry calls out until a text comes."""
+"""Agent loops with the real clients of the providers: they declare tools and run calls until the model returns text."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
@@ -10,7 +10,7 @@ from covey.testing.models import ScriptedModel
 from covey.toolkits.toolbox import Toolbox
 
 TURNS = 20
-"""No loop goes on for longer."""
+"""The limit of turns of a loop."""
 
 PROMPT = "Do what you are here for."
 
@@ -18,7 +18,7 @@ Loop = Callable[[ScriptedModel, Toolbox], Awaitable[str]]
 
 
 async def anthropic_messages(model: ScriptedModel, tools: Toolbox) -> str:
-    """Run a model with tools to its last word, as clients of Anthropic do."""
+    """Run a model with tools to its last text, as clients of Anthropic do."""
     messages: list[Any] = [{"role": "user", "content": PROMPT}]
     async with AsyncAnthropic(base_url=model.url, api_key="any", max_retries=0) as client:
         for _ in range(TURNS):
@@ -42,7 +42,7 @@ async def anthropic_messages(model: ScriptedModel, tools: Toolbox) -> str:
 
 
 async def openai_chat(model: ScriptedModel, tools: Toolbox) -> str:
-    """The same for OpenAI's chat completions, where arguments are texts."""
+    """Like `anthropic_messages`, for OpenAI's chat completions, where arguments are texts."""
     messages: list[Any] = [{"role": "system", "content": tools.instructions}, {"role": "user", "content": PROMPT}]
     async with AsyncOpenAI(base_url=model.openai_url, api_key="any", max_retries=0) as client:
         for _ in range(TURNS):
@@ -61,7 +61,7 @@ async def openai_chat(model: ScriptedModel, tools: Toolbox) -> str:
 
 
 async def openai_responses(model: ScriptedModel, tools: Toolbox) -> str:
-    """The same for OpenAI's responses."""
+    """Like `anthropic_messages`, for OpenAI's responses."""
     items: list[Any] = [{"role": "user", "content": PROMPT}]
     async with AsyncOpenAI(base_url=model.openai_url, api_key="any", max_retries=0) as client:
         for _ in range(TURNS):

@@ -1,4 +1,4 @@
-"""Whatever a model sends, to whichever tool: an answer that reads well, and never an exception."""
+"""For any arguments to any tool, there is a readable answer and never an exception."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import covey
 from covey.core.json import Json, to_json
 from covey.toolkits.catalogue import HOMES, toolkit
-from covey.toolkits.tool import Answer, Tool
+from covey.toolkits.tool import Tool, ToolAnswer
 
 ALL = [(name, tool) for name in HOMES for tool in toolkit(name).tools]
 A_UUID = "00000000-0000-4000-8000-000000000001"
@@ -56,7 +56,7 @@ RIGHT: dict[str, dict[str, Json]] = {
 
 
 def calls(kit: str, tool: Tool) -> st.SearchStrategy[object]:
-    """Return calls that are nearly right: known names mostly, values of all sorts in some, and no long waits."""
+    """Return calls that are nearly right: mostly known names, some values of all sorts, and no long waits."""
     names = st.sampled_from([*(p.name for p in tool.parameters), "mesage", "extra"])
     changes = st.dictionaries(names, st.sampled_from(WORDS), max_size=3)
     fields = changes.map(lambda changed: without_waiting(tool, {**RIGHT.get(f"{kit}.{tool.name}", {}), **changed}))
@@ -73,7 +73,7 @@ def _as_text(fields: dict[str, Any]) -> str:
     return to_json(fields)
 
 
-def check(answer: Answer) -> None:
+def check(answer: ToolAnswer) -> None:
     assert answer.text.strip()
     assert "Traceback" not in answer.text
     assert "object at 0x" not in answer.text
@@ -98,7 +98,7 @@ async def test_any_call_has_an_answer(kit: str, tool: Tool, data: st.DataObject)
 
 
 @pytest.mark.parametrize("name", ["", None, 5, "Send_Message", "send-message", "functions.send_message", "x" * 10_000])
-async def test_a_tool_that_there_is_not_is_told(name: object) -> None:
+async def test_an_unknown_tool_is_reported(name: object) -> None:
     async with covey.open("memory:") as space:
         answer = await (await space.join("coder")).tools().call(name, {})
         assert answer.is_error
@@ -106,10 +106,10 @@ async def test_a_tool_that_there_is_not_is_told(name: object) -> None:
         assert len(answer.text) < 300
 
 
-async def test_a_session_that_has_ended_is_told() -> None:
+async def test_a_session_that_has_ended_is_reported() -> None:
     async with covey.open("memory:") as space:
         coder, _critic = await space.join("coder"), await space.join("critic")
         tools = coder.tools()
         await coder.leave()
         answer = await tools.call("send_message", {"to": "critic", "message": "hi"})
-        assert "has ended: left. You can't mend this: tell the person you work for." in answer.text
+        assert "has ended: left. You can't repair this: tell the person you work for." in answer.text

@@ -1,4 +1,4 @@
-"""Arguments of a call: an object or its text, checked against what the tool takes."""
+"""Arguments of a call: an object or its JSON text, checked against the parameters of the tool."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,12 @@ import pytest
 from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.toolkits.arguments import checked
-from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Tool
+from covey.toolkits.tool import Arguments, Caller, Parameter, ParameterType, Tool, ToolAnswer
 
 
-async def _run(caller: Caller, arguments: Arguments) -> Answer:
+async def _run(caller: Caller, arguments: Arguments) -> ToolAnswer:
     del caller
-    return Answer("", arguments)
+    return ToolAnswer("", arguments)
 
 
 TOOL = Tool(
@@ -20,7 +20,7 @@ TOOL = Tool(
     "Greet someone.",
     (
         Parameter("name", "who it is", is_required=True),
-        Parameter("times", "how often", Form.WHOLE),
+        Parameter("times", "how often", ParameterType.WHOLE),
         Parameter("mood", "how", choices=("warm", "cold")),
     ),
     _run,
@@ -38,12 +38,12 @@ BARE = Tool("wave", "Wave.", (), _run)
         ({"name": ""}, {"name": ""}),
     ],
 )
-def test_what_fits_is_returned(sent: object, given: Mapping[str, Json]) -> None:
+def test_valid_arguments_are_returned(sent: object, given: Mapping[str, Json]) -> None:
     assert checked(TOOL, sent) == given
 
 
 @pytest.mark.parametrize("sent", [None, "", " ", {}, "{}", "null"])
-def test_nothing_is_nothing(sent: object) -> None:
+def test_empty_input_means_no_arguments(sent: object) -> None:
     assert checked(BARE, sent) == {}
     with pytest.raises(Invalid, match=r"^name is missing: greet needs it: who it is$"):
         checked(TOOL, sent)
@@ -70,12 +70,12 @@ def test_nothing_is_nothing(sent: object) -> None:
         ({"name": float("nan")}, "it can't be written as JSON"),
     ],
 )
-def test_what_does_not_fit_is_told(sent: object, told: str) -> None:
+def test_invalid_arguments_are_reported(sent: object, told: str) -> None:
     with pytest.raises(Invalid) as error:
         checked(TOOL, sent)
     assert told in error.value.message
     assert len(error.value.message) < 300
 
 
-def test_a_tool_with_gates_of_its_own_is_asked_itself_for_what_is_missing() -> None:
+def test_a_tool_with_its_own_checks_reports_missing_arguments_itself() -> None:
     assert checked(TOOL._replace(has_own_gates=True), {}) == {}

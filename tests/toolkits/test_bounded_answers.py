@@ -1,4 +1,4 @@
-"""Answers of tools stay short in a large space: lists of agents are cut and say so; the peers toolkit keeps 64."""
+"""Answers of tools stay short in a large space: lists of agents are cut; the peers toolkit keeps 64 messages."""
 
 import json
 from datetime import UTC, datetime
@@ -11,8 +11,8 @@ from covey.core.limits import PEERS_INBOX_CAPACITY
 from covey.core.names import AgentName
 from covey.ports.store import Transaction
 from covey.surfaces.python.space import Space
+from covey.toolkits.agents import LIST_CHARS, MANY_AGENTS
 from covey.toolkits.catalogue import HOMES, toolkit
-from covey.toolkits.others import LIST_CHARS, MANY_AGENTS
 
 AGENTS = 501
 WORDY = Card(description="d" * 9_000, capabilities=("c" * 100,) * 100, allow_from=("a" * 64,) * 50)
@@ -22,7 +22,7 @@ WITHOUT_ARGUMENTS = sorted(
     for tool in toolkit(name).tools
     if not any(parameter.is_required for parameter in tool.parameters)
 )
-"""Every tool that can be called with nothing: where agents are listed, it is by one of these."""
+"""Every tool that can be called without arguments. The tools that list agents are among them."""
 
 
 async def add(space: Space, card: Card) -> None:
@@ -33,7 +33,7 @@ async def add(space: Space, card: Card) -> None:
     await space.services.directory._store.commit(operation)  # pyright: ignore[reportPrivateUsage] # 501 commits are slow
 
 
-def test_the_lists_of_agents_are_among_them() -> None:
+def test_the_tools_that_list_agents_are_among_those_without_arguments() -> None:
     assert {("peers", "list_peers"), ("mailbox", "list_agents"), ("native", "list_agents")} <= set(WITHOUT_ARGUMENTS)
 
 
@@ -46,7 +46,7 @@ async def test_no_answer_grows_with_the_number_of_agents(kit: str, tool: str) ->
     assert len(json.dumps(answer.data)) < LIST_CHARS * 2
 
 
-async def test_list_peers_shows_those_who_are_there_first_and_counts_the_others() -> None:
+async def test_list_peers_shows_present_agents_first_and_counts_the_others() -> None:
     async with covey.open("memory:") as space:
         await add(space, Card())
         coder = await space.join("coder")
@@ -59,7 +59,7 @@ async def test_list_peers_shows_those_who_are_there_first_and_counts_the_others(
 
 @pytest.mark.requirement("peers.receive.cap")
 @pytest.mark.parametrize("by", ["a call", "a turn"])
-async def test_the_peers_toolkit_keeps_64_however_its_session_joined(by: str) -> None:
+async def test_the_peers_toolkit_keeps_64_messages_in_any_session(by: str) -> None:
     async with covey.open("memory:") as space:
         coder, critic = await space.join("coder"), await space.join("critic")
         for n in range(PEERS_INBOX_CAPACITY + 6):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from covey.core.directory.capacity import PEERS_CAPACITY
+from covey.core.directory.card import PEERS_CAPACITY
 from covey.core.errors import Invalid
 from covey.core.ledger.offer import Presentation
 from covey.toolkits.catalogue import DEFAULT, HOMES, tool_named, toolkit
@@ -17,7 +17,7 @@ def test_every_toolkit_is_found_by_its_name() -> None:
     assert toolkit().name == DEFAULT == "native"
 
 
-def test_the_tools_are_those_that_were_agreed_on() -> None:
+def test_each_toolkit_has_exactly_the_agreed_tools() -> None:
     named = {name: [tool.name for tool in toolkit(name).tools] for name in HOMES}
     assert named == {
         "native": [
@@ -54,7 +54,7 @@ def test_the_tools_are_those_that_were_agreed_on() -> None:
     }
 
 
-def test_several_are_one() -> None:
+def test_several_toolkits_are_merged_into_one() -> None:
     both = toolkit("peers, broadcast,peers")
     assert both.name == "peers,broadcast"
     peers, broadcast = toolkit("peers").tools, toolkit("broadcast").tools
@@ -79,7 +79,7 @@ def test_several_are_one() -> None:
         ("peers,x" + "y" * 10_000, "is not valid: use native"),
     ],
 )
-def test_a_wrong_name_is_told(names: str, told: str) -> None:
+def test_an_unknown_toolkit_is_reported(names: str, told: str) -> None:
     with pytest.raises(Invalid) as error:
         toolkit(names)
     assert told in error.value.message
@@ -93,7 +93,7 @@ def test_a_wrong_name_is_told(names: str, told: str) -> None:
         (None, "tool is missing: there are list_peers, send_to_peer"),
     ],
 )
-def test_a_wrong_tool_is_told(name: object, told: str) -> None:
+def test_an_unknown_tool_is_reported(name: object, told: str) -> None:
     with pytest.raises(Invalid) as error:
         tool_named(toolkit("peers"), name)
     assert told in error.value.message

@@ -18,7 +18,7 @@ def functions_of(member: covey.Member, kit: str) -> list[tuple[Tool, ToolFunctio
 
 
 @pytest.mark.parametrize("kit", HOMES)
-async def test_a_function_has_the_tools_name_words_and_parameters(kit: str) -> None:
+async def test_a_function_has_the_tools_name_description_and_parameters(kit: str) -> None:
     async with covey.open("memory:") as space:
         for tool, function in functions_of(await space.join("coder"), kit):
             assert function.__name__ == function.__qualname__ == tool.name
@@ -37,8 +37,8 @@ async def test_a_function_has_the_tools_name_words_and_parameters(kit: str) -> N
 
 
 @pytest.mark.parametrize("kit", HOMES)
-async def test_what_pydantic_makes_of_a_function_is_the_tools_own_schema(kit: str) -> None:
-    """Frameworks make their schema so; types and what is required must come out the same."""
+async def test_pydantic_derives_the_tools_own_schema_from_a_function(kit: str) -> None:
+    """Frameworks derive their schema in this way; types and required fields must be the same."""
     async with covey.open("memory:") as space:
         for tool, function in functions_of(await space.join("coder"), kit):
             fields: dict[str, Any] = {
@@ -60,7 +60,7 @@ async def test_choices_are_literals() -> None:
         assert (get_origin(kind), get_args(kind)) == (Literal, ("request", "response", "notify"))
 
 
-async def test_a_function_does_what_the_tool_does_and_returns_its_text() -> None:
+async def test_a_function_acts_like_the_tool_and_returns_its_text() -> None:
     async with covey.open("memory:") as space:
         me, critic = await space.join("coder"), await space.join("critic")
         tools = {function.__name__: function for function in me.tools().functions()}
@@ -72,7 +72,7 @@ async def test_a_function_does_what_the_tool_does_and_returns_its_text() -> None
         assert "did you mean to?" in await tools["send_message"](message="hi", tp="critic")
 
 
-async def test_pydantic_can_call_it() -> None:
+async def test_pydantic_can_call_a_function() -> None:
     async with covey.open("memory:") as space:
         me = await space.join("coder")
         (listing, *_) = me.tools().functions()
@@ -81,7 +81,7 @@ async def test_pydantic_can_call_it() -> None:
         assert TypeAdapter(str).validate_python(await called()).startswith("You are coder.")
 
 
-async def test_each_member_has_tools_of_its_own() -> None:
+async def test_each_member_has_its_own_tools() -> None:
     async with covey.open("memory:") as space:
         me, critic = await space.join("coder"), await space.join("critic")
         assert (await me.tools().functions()[0]()).startswith("You are coder.")

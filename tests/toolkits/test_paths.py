@@ -1,7 +1,7 @@
-"""Paths that a model gives: every parameter of every tool is tried, and none of them opens a file that is off limits.
+"""Paths from a model: every parameter of every tool is tried, and none of them opens a file that is off limits.
 
-A parameter takes paths where the content of a harmless file arrives among the attachments of the space. Which ones do
-is found out by trying, so a new tool is tried too; the list here says which are meant to.
+A parameter takes paths if the content of a harmless file arrives among the attachments of the space. The test finds
+these parameters by trying, so it covers new tools too. `MEANT` lists the parameters that should take paths.
 """
 
 import sys
@@ -14,11 +14,11 @@ import pytest
 import covey
 from covey import Card
 from covey.adapters.system.ids import SystemIds
-from covey.core.directory.token import token_from
+from covey.core.identity import token_from
 from covey.core.json import Json, JsonObject
 from covey.toolkits.catalogue import HOMES, toolkit
 from covey.toolkits.schemas import schemas
-from covey.toolkits.tool import Answer
+from covey.toolkits.tool import ToolAnswer
 from tests.toolkits.test_any_call import RIGHT, without_waiting
 
 MEANT = {
@@ -35,12 +35,12 @@ MEANT = {
 }
 HARMLESS = "plain.txt"
 STORES = ("sqlite:{}/.covey/covey.db", "files:{}?layout=dialogue", "files:{}?layout=mailbox")
-"""Where a space stands in a folder from which files may be attached."""
+"""Stores in a folder from which files may be attached."""
 CARD = Card(command=(sys.executable, "-c", "pass"), max_children=1000)
 
 
 def with_path(schema: JsonObject, path: str) -> Iterator[Json]:
-    """Go through the values that fit a schema and have a path wherever a text can be."""
+    """Yield values that fit a schema, with a path in every place that takes a text."""
     kind = schema.get("type")
     if kind == "array":
         items = schema.get("items")
@@ -51,7 +51,7 @@ def with_path(schema: JsonObject, path: str) -> Iterator[Json]:
         chosen = [(name, field["enum"]) for name, field in known.items() if isinstance(field, dict) and "enum" in field]
         texts: dict[str, Json] = {name: path for name, field in known.items() if field == {"type": "string"}}
         if not known:
-            yield {"type": "file", "path": path}  # what it looks like is said elsewhere: a part
+            yield {"type": "file", "path": path}  # the schema does not describe the object: a part
         for name, choices in chosen:
             yield from ({**texts, name: choice} for choice in (choices if isinstance(choices, list) else []))
     elif "enum" not in schema:
@@ -59,7 +59,7 @@ def with_path(schema: JsonObject, path: str) -> Iterator[Json]:
 
 
 def parameters(kit: str) -> Iterator[tuple[str, str, JsonObject]]:
-    """Go through the parameters of a toolkit's tools, as a client sees them: tool, name, schema."""
+    """Yield the parameters of a toolkit's tools, as a client sees them: tool, name, schema."""
     for tool in schemas(toolkit(kit), "mcp"):
         inputs = tool["inputSchema"]
         assert isinstance(inputs, dict)
@@ -71,7 +71,7 @@ def parameters(kit: str) -> Iterator[tuple[str, str, JsonObject]]:
 
 
 class Room:
-    """A folder with a space, in which an agent has tools, and files that it must not get."""
+    """A folder with a space, in which an agent has tools, and with files that the agent must not read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -91,7 +91,7 @@ class Room:
 
     @property
     def mail(self) -> list[Path]:
-        """The files in a shared folder that hold mail, or tell of it."""
+        """The files in a shared folder that contain messages or refer to them."""
         patterns = (
             "inbox/**/*.json",
             "archive/**/*.json",
@@ -105,13 +105,13 @@ class Room:
     @property
     def off_limits(self) -> list[Path]:
         names = ("operator.token", "linked.txt", "same.txt", "ledger.txt", "log.txt")
-        # The registry is written anew now and then: a hard link to what it was is a file like any other.
+        # The registry is rewritten from time to time: a hard link to an old version is an ordinary file.
         links = [path for path in self.folder.glob("*mail-*.txt") if path.is_symlink() or path.stat().st_nlink > 1]
         return [*(self.folder / name for name in names), self.folder / ".covey" / "covey.db", *self.mail, *links]
 
     @property
     def taken(self) -> set[str]:
-        """The digests of what the space keeps of files."""
+        """The digests of the file contents that the space keeps."""
         kept = (self.folder / ".covey" / "blobs").glob("??/*")
         return {f"{path.parent.name}{path.name}" for path in kept}
 
@@ -129,7 +129,7 @@ async def test_no_parameter_of_any_tool_opens_a_file_that_is_off_limits(tmp_path
         room.give_links_to_the_ledger()
         tools = coder.tools(kit)
 
-        async def call(tool: str, name: str, value: Json) -> Answer:
+        async def call(tool: str, name: str, value: Json) -> ToolAnswer:
             named = next(each for each in tools.toolkit.tools if each.name == tool)
             return await tools.call(tool, without_waiting(named, {**RIGHT.get(f"{kit}.{tool}", {}), name: value}))
 

@@ -1,4 +1,4 @@
-"""Tools as the providers want them, and how much of a model's context they take."""
+"""Tools in the formats of the providers, and their size in a model's context."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -13,7 +13,7 @@ from covey.toolkits.tool import Parameter, Tool
 
 ALL = [tool for name in HOMES for tool in toolkit(name).tools]
 NATIVE_LIMIT = 6000
-"""Bytes, for a model whose context is dear; also once tasks and children have joined."""
+"""Bytes, for a model with an expensive context; the limit includes the tools for tasks and children."""
 
 
 def parameters(schema: Mapping[str, Json]) -> Mapping[str, Any]:
@@ -21,7 +21,7 @@ def parameters(schema: Mapping[str, Json]) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
-def test_a_schema_says_what_the_tool_takes(tool: Tool) -> None:
+def test_a_schema_describes_the_parameters_of_the_tool(tool: Tool) -> None:
     schema = json_schema(tool)
     assert (schema["type"], schema["additionalProperties"]) == ("object", False)
     assert list(parameters(schema)) == [parameter.name for parameter in tool.parameters]
@@ -45,7 +45,7 @@ def test_each_provider_gets_its_own_envelope(tool: Tool) -> None:
 
 
 @pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
-def test_names_and_texts_are_such_that_every_provider_takes_them(tool: Tool) -> None:
+def test_names_and_descriptions_are_valid_for_every_provider(tool: Tool) -> None:
     assert tool.name.isidentifier()
     assert len(tool.name) <= 64
     assert 0 < len(tool.description) <= 1024
@@ -57,7 +57,7 @@ def test_names_and_texts_are_such_that_every_provider_takes_them(tool: Tool) -> 
         assert parameter.description
 
 
-def test_only_a_parameter_with_objects_of_its_own_says_what_they_are() -> None:
+def test_only_a_parameter_with_custom_objects_has_a_custom_schema() -> None:
     own = [(tool.name, p.name) for tool in ALL for p in tool.parameters if p.schema is not None]
     assert own == [("send_message", "parts")]
     described = Parameter("parts", "all of it", schema={"type": "array"})
@@ -71,7 +71,7 @@ def test_the_native_toolkit_is_small() -> None:
     assert all(size(toolkit("native"), form) <= NATIVE_LIMIT for form in FORMATS)
 
 
-def test_an_unknown_format_is_told() -> None:
+def test_an_unknown_format_is_reported() -> None:
     with pytest.raises(Invalid, match="use openai"):
         schemas(toolkit("native"), "opena")
     with pytest.raises(Invalid, match="use anthropic or mcp or openai or openai-responses"):

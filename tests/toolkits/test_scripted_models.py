@@ -1,4 +1,4 @@
-"""Models that know the tools by their descriptions alone: they call wrongly, read the answer, and go on from it."""
+"""Models that know the tools only by their descriptions: they make wrong calls, and correct them from the answers."""
 
 import re
 from collections.abc import Callable
@@ -6,23 +6,22 @@ from collections.abc import Callable
 import pytest
 
 import covey
-from covey.core.ids import MessageId, ticket_id
 from covey.core.ledger.ticket import TicketState
-from covey.core.names import AgentName
-from covey.testing.models import Kind, Line, ModelRequest, ScriptedModel, ToolCall
+from covey.core.names import AgentName, MessageId, ticket_id
+from covey.testing.models import EntryKind, Line, ModelRequest, ScriptedModel, ToolCall
 from covey.toolkits.catalogue import HOMES
 from tests.toolkits.loops import LOOPS
 
 Move = Callable[[str], Line]
-"""What a model does after it has read the last result."""
+"""The action of a model after it has read the last result."""
 
 
 def results(request: ModelRequest) -> list[str]:
-    return [entry.text for entry in request.entries if entry.kind is Kind.RESULT]
+    return [entry.text for entry in request.entries if entry.kind is EntryKind.RESULT]
 
 
 def playing(*moves: Move) -> Callable[[ModelRequest], Line]:
-    """Return a model that makes one move after the other, each with the last result before its eyes."""
+    """Return a model that makes one move at a time, each based on the last result."""
 
     def play(request: ModelRequest) -> Line:
         seen = results(request)
@@ -38,13 +37,13 @@ def found(pattern: str, text: str) -> str:
 
 
 async def state_of(space: covey.Space, message_id: MessageId, debtor: str) -> TicketState:
-    """Return how far the debt for a request is."""
+    """Return the state of the ticket for a request."""
     return (await space.services.dialogue.ticket(ticket_id(message_id, AgentName(debtor)))).state
 
 
 @pytest.mark.parametrize("api", LOOPS)
-async def test_a_model_mends_its_calls_by_what_it_is_told(api: str) -> None:
-    """It misspells the recipient, forgets a field, and misspells another; each answer leads to the next call."""
+async def test_a_model_corrects_its_calls_from_the_answers(api: str) -> None:
+    """The model misspells the recipient, omits a field, and misspells another; each answer leads to the next call."""
     model = playing(
         lambda _: ToolCall("list_agents", {}),
         lambda seen: ToolCall("send_message", {"to": found(r"- (\w+)", seen)[:-1], "message": "hi"}),
@@ -61,7 +60,7 @@ async def test_a_model_mends_its_calls_by_what_it_is_told(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", LOOPS)
-async def test_a_model_reads_answers_asks_back_and_puts_away(api: str) -> None:
+async def test_a_model_reads_answers_asks_back_and_dismisses(api: str) -> None:
     model = playing(
         lambda _: ToolCall("read_inbox", {"wait": "0"}),
         lambda seen: ToolCall(
@@ -85,7 +84,7 @@ async def test_a_model_reads_answers_asks_back_and_puts_away(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", LOOPS)
-async def test_a_model_of_a_task_answers_before_it_archives(api: str) -> None:
+async def test_a_model_with_the_dialogue_toolkit_answers_before_it_archives(api: str) -> None:
     found_id = r'"id":"([^"]+)"'
     response = {"to": "critic", "kind": "response", "subject": "style", "body": "yes", "phase": "T-1"}
     model = playing(
@@ -105,7 +104,7 @@ async def test_a_model_of_a_task_answers_before_it_archives(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", LOOPS)
-async def test_models_of_other_toolkits_find_their_way(api: str) -> None:
+async def test_models_with_other_toolkits_succeed(api: str) -> None:
     peers = playing(
         lambda _: ToolCall("list_peers", {}),
         lambda seen: ToolCall("send_to_peer", {"to": found(r'"agent_id":"(\w+)"', seen), "message": "ready"}),
@@ -139,7 +138,7 @@ async def test_models_of_other_toolkits_find_their_way(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", LOOPS)
-async def test_a_model_does_a_task_hands_a_part_on_and_mends_its_calls(api: str) -> None:
+async def test_a_model_does_a_task_delegates_a_part_and_corrects_its_calls(api: str) -> None:
     model = playing(
         lambda _: ToolCall("read_inbox", {}),
         lambda seen: ToolCall("update_task", {"task": found(r"update_task\(task=(\d+)", seen), "state": "accept"}),
@@ -166,7 +165,7 @@ async def test_a_model_does_a_task_hands_a_part_on_and_mends_its_calls(api: str)
 
 @pytest.mark.parametrize("api", LOOPS)
 @pytest.mark.parametrize("kit", HOMES)
-async def test_every_provider_takes_every_toolkit(api: str, kit: str) -> None:
+async def test_every_provider_accepts_every_toolkit(api: str, kit: str) -> None:
     async with covey.open("memory:") as space, ScriptedModel(["fine"]) as scripted:
         tools = (await space.join("coder")).tools(kit)
         assert await LOOPS[api](scripted, tools) == "fine"
@@ -176,7 +175,7 @@ async def test_every_provider_takes_every_toolkit(api: str, kit: str) -> None:
 
 
 @pytest.mark.parametrize("api", ["openai", "openai-responses"])
-async def test_arguments_that_are_no_json_are_told(api: str) -> None:
+async def test_arguments_that_are_not_json_are_reported(api: str) -> None:
     model = playing(
         lambda _: ToolCall("send_message", '{"to": "critic", "message": "hi"'),
         lambda seen: "told" if "send_message takes a JSON object" in seen else seen,

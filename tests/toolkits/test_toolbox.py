@@ -1,4 +1,4 @@
-"""The toolbox, and what an answer says when something is wrong."""
+"""The toolbox, and its answers to errors."""
 
 import html
 from typing import Literal
@@ -22,7 +22,7 @@ def named(kit: str) -> list[str]:
     return [tool.name for tool in toolkit(kit).tools]
 
 
-async def test_a_toolbox_has_names_words_and_schemas() -> None:
+async def test_a_toolbox_has_names_instructions_and_schemas() -> None:
     async with covey.open("memory:") as space:
         tools = (await space.join("coder")).tools("peers,broadcast")
         assert isinstance(tools, covey.Toolbox)
@@ -35,7 +35,7 @@ async def test_a_toolbox_has_names_words_and_schemas() -> None:
 
 
 @pytest.mark.parametrize("kit", HOMES)
-async def test_a_turn_shows_mail_in_the_words_of_the_tools(kit: str) -> None:
+async def test_a_turn_shows_mail_with_the_names_of_the_tools(kit: str) -> None:
     async with covey.open("memory:") as space:
         coder, critic = await space.join("coder"), await space.join("critic")
         await critic.send("coder", "word " * 5_000, kind="request")
@@ -49,7 +49,7 @@ async def test_a_turn_shows_mail_in_the_words_of_the_tools(kit: str) -> None:
 
 @pytest.mark.parametrize("kit", HOMES)
 @pytest.mark.parametrize("style", ["compact", "peers", "broadcast"])
-async def test_a_turn_says_how_to_decide_in_the_words_of_the_tools(
+async def test_a_turn_says_how_to_decide_with_the_names_of_the_tools(
     kit: str, style: Literal["compact", "peers", "broadcast"]
 ) -> None:
     async with covey.open("memory:") as space:
@@ -67,7 +67,7 @@ async def test_a_turn_says_how_to_decide_in_the_words_of_the_tools(
         assert "covey approve" not in text
 
 
-async def test_a_number_that_there_is_not_is_told_with_those_that_there_are() -> None:
+async def test_the_error_for_an_unknown_number_lists_the_waiting_messages() -> None:
     async with covey.open("memory:") as space:
         coder, critic = await space.join("coder"), await space.join("critic")
         await critic.send("coder", "hello")
@@ -79,7 +79,7 @@ async def test_a_number_that_there_is_not_is_told_with_those_that_there_are() ->
         assert told == "stranger has no message with the number 5."
 
 
-def test_an_error_is_told_with_what_to_do_and_as_data() -> None:
+def test_an_error_has_its_advice_and_is_also_data() -> None:
     answer = refused(NotYours("archive", "ID", "coder", "critic"))
     told = "coder can't archive message ID: only critic or the operator can"
     assert answer.text == f"{told}. Leave it to the agent that it belongs to."
@@ -95,20 +95,20 @@ def test_an_error_is_told_with_what_to_do_and_as_data() -> None:
     assert refused(StoreBusy("x", 5), "Do something else.").text.endswith(". Do something else.")
 
 
-def test_what_was_wrong_is_told_in_a_few_words() -> None:
+def test_an_error_with_long_values_is_shortened() -> None:
     answer = refused(FileOutsideRoots("x" * 100_000, []))
     assert len(answer.text) < 2 * LONGEST
     assert len(str(answer.data)) < 4 * LONGEST
 
 
-def test_advice_is_for_errors_that_there_are() -> None:
+def test_all_advice_is_for_existing_errors() -> None:
     assert set(ADVICE) <= CODES
 
 
 @pytest.mark.parametrize("code", ADVICE)
-def test_a_model_is_not_told_to_type_commands(code: str) -> None:
+def test_advice_for_a_model_contains_no_commands(code: str) -> None:
     assert not [word for word in ("`", "--", "covey") if word in ADVICE[code].lower()]
 
 
-def test_what_is_wrong_with_a_value_says_all_itself() -> None:
+def test_an_invalid_value_needs_no_further_advice() -> None:
     assert advice(Invalid("x", 1, "use 2")) == ""

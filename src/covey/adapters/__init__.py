@@ -1,1 +1,1 @@
-"""One technology each: how the ports are met."""
+"""Adapters: implementations of the ports, one technology each."""

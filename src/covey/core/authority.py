@@ -11,13 +11,12 @@ from typing import Final
 from covey.core.directory.card import Card
 from covey.core.errors import BeyondToken, IdentityRefused, NotYours, OperatorOnly
 from covey.core.identity import Grade, Identity
-from covey.core.ids import DeliveryId, TicketId
 from covey.core.json import Json
-from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
 from covey.core.ledger.event import Event
 from covey.core.ledger.message import Message
 from covey.core.ledger.ticket import Ticket
-from covey.core.names import OPERATOR, AgentName, Label, is_reserved
+from covey.core.names import OPERATOR, AgentName, DeliveryId, Label, TicketId, is_reserved
 from covey.core.work.task import Task
 
 KEPT_OUT: Final = frozenset({DeliveryState.REFUSED, DeliveryState.UNDELIVERABLE, DeliveryState.WITHDRAWN})
@@ -62,7 +61,7 @@ def check_sender(actor: Identity, action: str, message: Message) -> None:
 def check_doer(actor: Identity, task: Task) -> None:
     """Raise NotYours unless the actor is the agent of the task or the operator, who alone may report on it."""
     if actor.agent != task.agent and not actor.is_operator:
-        raise NotYours("move the task of", task.id, actor.agent, task.agent)
+        raise NotYours("change the task of", task.id, actor.agent, task.agent)
 
 
 # ---------------------------------------------------------------------------------- actions with an agent's token
@@ -103,10 +102,10 @@ def check_force(actor: Identity, owed: Sequence[Ticket]) -> None:
     """Raise BeyondToken if an agent's token would close a debt that is not owed to that agent."""
     for ticket in owed:
         if is_bound(actor) and ticket.asker != actor.agent:
-            raise BeyondToken(actor.agent, f"force a gate over what is owed to {ticket.asker}")
+            raise BeyondToken(actor.agent, f"force a gate while {ticket.asker} is owed an answer")
 
 
-def check_sweep(actor: Identity, unsettled: Sequence[Delivery]) -> None:
+def check_sweep(actor: Identity, unsettled: Sequence[DeliveryRecord]) -> None:
     """Raise BeyondToken if an agent's token would sweep mail that waits for another agent."""
     for delivery in unsettled:
         if is_bound(actor) and delivery.agent != actor.agent:
@@ -116,17 +115,17 @@ def check_sweep(actor: Identity, unsettled: Sequence[Delivery]) -> None:
 # ---------------------------------------------------------------------------------- reading with an agent's token
 
 
-def may_read(agent: AgentName, message: Message, copies: Sequence[Delivery]) -> bool:
+def may_read(agent: AgentName, message: Message, copies: Sequence[DeliveryRecord]) -> bool:
     """Tell whether a message is the agent's own mail: the agent sent it, or had it in an inbox."""
     return message.sender.agent == agent or any(copy.agent == agent and _arrived(copy) for copy in copies)
 
 
-def sees_copy(agent: AgentName, copy: Delivery) -> bool:
+def sees_copy(agent: AgentName, copy: DeliveryRecord) -> bool:
     """Tell whether an agent may see the state of a copy: a sender sees all copies, a recipient its own."""
     return copy.sender == agent or (copy.agent == agent and _arrived(copy))
 
 
-def _arrived(copy: Delivery) -> bool:
+def _arrived(copy: DeliveryRecord) -> bool:
     return copy.state not in KEPT_OUT
 
 

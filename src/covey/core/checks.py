@@ -1,5 +1,7 @@
-"""Values that a Python caller hands over, checked before anything happens: a wrong one is Invalid, and says which."""
+"""Checks of values that callers hand over, before anything happens: a wrong value raises Invalid, which names it. JSON
+data is copied, so that the caller can't change it any more."""
 
+import json
 import math
 from collections.abc import Collection, Mapping
 from datetime import timedelta
@@ -7,8 +9,9 @@ from enum import StrEnum
 from typing import TypeVar, cast
 
 from covey.core.errors import Invalid
+from covey.core.json import Json, JsonObject
 from covey.core.ledger.message import Callback, FilePart
-from covey.core.limits import MAX_COUNT, MAX_LEASE
+from covey.core.limits import MAX_COUNT, MAX_LEASE, MAX_NESTING
 
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")
@@ -50,11 +53,13 @@ def flag(value: object, what: str) -> bool:
 
 
 def seconds(value: object, what: str) -> float:
-    """Return how long to wait."""
+    """Return the length of a wait in seconds: infinity for None, which means a wait without limit."""
+    if value is None:
+        return math.inf
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Invalid(what, value, "use a number of seconds of 0 or more")
+        raise Invalid(what, value, "use a number of seconds of 0 or more, or None to wait without limit")
     if not (0 <= value <= MOST_SECONDS or value == math.inf):  # neither is true of NaN
-        raise Invalid(what, value, "use a number of seconds of 0 or more")
+        raise Invalid(what, value, "use a number of seconds of 0 or more, or None to wait without limit")
     return value
 
 
@@ -68,7 +73,7 @@ def duration(value: object, what: str) -> timedelta:
 def lease(value: object) -> timedelta:
     """Return how long something holds without a sign of life."""
     if not timedelta(0) < (span := duration(value, "lease")) <= MAX_LEASE:
-        raise Invalid("lease", value, f"use more than nothing and at most {MAX_LEASE.days} days")
+        raise Invalid("lease", value, f"use more than 0 and at most {MAX_LEASE.days} days")
     return span
 
 
@@ -96,7 +101,7 @@ def text(value: object, what: str) -> str:
 def place(value: object) -> str:
     """Return a path, or a URL."""
     if "\0" in (path := text(value, "path")):
-        raise Invalid("path", value, "no path has a NUL in it")
+        raise Invalid("path", value, "a path can't contain NUL")
     return path
 
 
@@ -124,7 +129,7 @@ def items(value: object, what: str, rule: str) -> Collection[object]:
 def check_known(options: Mapping[str, object], known: Collection[str]) -> None:
     """Raise Invalid for an option that a call does not have."""
     if unknown := options.keys() - known:
-        raise Invalid("option", min(unknown), "known are: " + ", ".join(sorted(known)))
+        raise Invalid("option", min(unknown), "the known options are: " + ", ".join(sorted(known)))
 
 
 def addresses(value: object) -> Collection[object]:
@@ -132,7 +137,7 @@ def addresses(value: object) -> Collection[object]:
     if isinstance(value, str):
         return (value,)
     if isinstance(value, Mapping) or not isinstance(value, Collection):
-        raise Invalid("recipient", cast(object, value), "name one, or a list of them")
+        raise Invalid("recipient", cast(object, value), "name one recipient, or a list of recipients")
     return cast(Collection[object], value)
 
 
@@ -149,14 +154,14 @@ def callback(value: object) -> Callback:
 def files(value: object) -> tuple[FilePart, ...]:
     """Return snapshots of files as `attach` makes them."""
     if not isinstance(value, tuple | list):
-        raise Invalid("files", value, "use a list of what `attach` returns")
+        raise Invalid("files", value, "use a list of the objects that `attach` returns")
     return tuple(file(item) for item in cast(Collection[object], value))
 
 
 def file(value: object) -> FilePart:
     """Return one snapshot of a file."""
     if not isinstance(value, FilePart):
-        raise Invalid("file", value, "use what `attach` returns")
+        raise Invalid("file", value, "use the object that `attach` returns")
     name, digest, size, media_type, path = cast(tuple[object, ...], value)
     if not isinstance(name, str) or not name or name in (".", "..") or any(c in "/\\" or c < " " for c in name):
         raise Invalid("file name", name, "use a name without folders")
@@ -165,7 +170,7 @@ def file(value: object) -> FilePart:
     if not isinstance(size, int) or isinstance(size, bool) or size < 0:
         raise Invalid("file size", size, "use a number of bytes")
     if not isinstance(media_type, str) or not isinstance(path, str | None):
-        raise Invalid("file", value, "use what `attach` returns")
+        raise Invalid("file", value, "use the object that `attach` returns")
     return value
 
 
@@ -176,3 +181,41 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def plain(value: object, what: str) -> Json:
+    """Return a copy of `value`, as every store will return it. Raise Invalid if JSON can't express it."""
+    try:
+        document = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        document.encode()
+        copy = cast(Json, json.loads(document))
+    except UnicodeEncodeError:
+        raise Invalid(what, "…", "it has characters that are not valid Unicode") from None
+    except (TypeError, ValueError, RecursionError):
+        raise Invalid(what, value, "it can't be written as JSON") from None
+    if _is_deep(copy):
+        raise Invalid(what, value, f"it is nested deeper than {MAX_NESTING} levels")
+    return copy
+
+
+def plain_object(value: object, what: str) -> JsonObject:
+    """Return a plain copy of a mapping. Raise Invalid if its keys are not all texts."""
+    pairs = dict(cast(Mapping[object, object], value)) if isinstance(value, Mapping) else None
+    if pairs is None or not all(isinstance(key, str) for key in pairs):
+        raise Invalid(what, cast(object, value), "use a mapping with texts for keys")
+    return cast(JsonObject, plain(pairs, what))
+
+
+def _is_deep(value: Json) -> bool:
+    level: list[Json] = [value]
+    for _ in range(MAX_NESTING + 1):
+        level = [item for container in level for item in _items(container)]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: Json) -> list[Json]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

@@ -22,7 +22,7 @@ CoveyError
 │   ├── EchoStorm           two agents exchange messages that say nothing new
 │   ├── ExchangeStorm       agents keep each other going without a rest
 │   ├── ProgressStorm       the progress of a task is reported too often
-│   ├── WaitCircle          a wait that would be a deadlock: a circle of agents that wait for each other
+│   ├── WaitCircle          a wait that would be a deadlock: agents that wait for each other
 │   ├── Paused              the operator has paused the agent, or the space
 │   ├── RoundsExhausted     a negotiation has had all its rounds
 │   ├── KindRule            request, response and notify each have their rules
@@ -128,7 +128,7 @@ class Unavailable(CoveyError):
 
     code = "unavailable"
     retryable = True
-    advice = "Try again; if it stays so, look at what the message names."
+    advice = "Try again. If it fails again, remove the cause that the message names."
 
 
 class Invalid(Rejected):
@@ -164,7 +164,7 @@ class IdReused(Rejected):
     advice = "Use a new id for a new message; the same id only repeats the same message."
 
     def __init__(self, message_id: str) -> None:
-        super().__init__(f"message {message_id} exists with another content", message_id=message_id)
+        super().__init__(f"message {message_id} exists already, with different content", message_id=message_id)
 
 
 class RequestReplayed(Rejected):
@@ -179,7 +179,7 @@ class RequestReplayed(Rejected):
 
 class IllegalMove(Rejected):
     code = "illegal-move"
-    advice = "Look at the present state with the receipt."
+    advice = "Check the current state: `covey receipt ID` for a message, `covey tasks` for a task."
 
     def __init__(self, what: str, state: str, move: str) -> None:
         super().__init__(f"a {what} that is {state} can't {move}", what=what, state=state, move=move)
@@ -187,10 +187,10 @@ class IllegalMove(Rejected):
 
 class TaskTaken(Rejected):
     code = "task-taken"
-    advice = "Look at the task: another session has it, or took it up after yours."
+    advice = "Leave the task to that session or attempt; `covey tasks` shows its state."
 
     def __init__(self, task_id: str, holder: str) -> None:
-        super().__init__(f"task {task_id} is with {holder}", task_id=task_id, holder=holder)
+        super().__init__(f"task {task_id} is held by {holder}", task_id=task_id, holder=holder)
 
 
 class QuotaFull(Rejected):
@@ -208,11 +208,11 @@ class QuotaFull(Rejected):
 
 class SpawnDepth(Rejected):
     code = "spawn-depth"
-    advice = "Let a session further up start it, or raise max_depth on the card that the message names."
+    advice = "Start the child from a session at a lower depth, or raise max_depth on that card."
 
     def __init__(self, agent: str, depth: int, limit: int) -> None:
         super().__init__(
-            f"the child would be at depth {depth} of at most {limit}: max_depth on the card of {agent} raises that",
+            f"the child would be at depth {depth}, and the limit is {limit} (max_depth on the card of {agent})",
             agent=agent,
             depth=depth,
             limit=limit,
@@ -221,12 +221,12 @@ class SpawnDepth(Rejected):
 
 class SpawnLimit(Rejected):
     code = "spawn-limit"
-    advice = "Wait until a child has ended, stop one, or raise max_children on the card that the message names."
+    advice = "Wait until a child has ended, stop one, or raise max_children on that card."
 
     def __init__(self, agent: str, children: int, limit: int) -> None:
         super().__init__(
-            f"{agent} has {children} of at most {limit} children, over all its sessions: "
-            f"max_children on the card of {agent} raises that",
+            f"{agent} has {children} children over all its sessions, and the limit is {limit} "
+            f"(max_children on the card of {agent})",
             agent=agent,
             children=children,
             limit=limit,
@@ -240,7 +240,7 @@ class SpawnNotAllowed(Rejected):
     def __init__(self, agent: str, child: str, allowed: Sequence[str], rule: str, owner: str) -> None:
         names = ", ".join(allowed) or "no agent"
         super().__init__(
-            f"{agent} can't start a child of {child}: {rule} on the card of {owner} has {names}",
+            f"{agent} can't start a child of {child}: {rule} on the card of {owner} allows {names}",
             agent=agent,
             child=child,
             allowed=list(allowed),
@@ -250,10 +250,10 @@ class SpawnNotAllowed(Rejected):
 
 class NoParent(Rejected):
     code = "no-parent"
-    advice = "A main session starts children of its own: spawn without asking for a sibling."
+    advice = "Start a child of this session instead: spawn without asking for a sibling."
 
     def __init__(self, agent: str) -> None:
-        super().__init__(f"this session of {agent} is not a child, and so can have no siblings", agent=agent)
+        super().__init__(f"this session of {agent} is not a child, so it has no siblings", agent=agent)
 
 
 class NotYours(Rejected):
@@ -304,15 +304,15 @@ class HopsExhausted(Rejected):
 
 class TreeExhausted(Rejected):
     code = "storm-budget"
-    advice = "Answer what is owed, and stop. The operator can let the tree go on."
+    advice = "Send the answers that you owe, then stop. The operator can let the tree go on."
 
     def __init__(self, tree: str, limit: str, count: int, allowed: int) -> None:
         counted = (
             f"{count:,} hours" if limit == "hours" else f"{count:,} {limit}" if limit != "depth" else f"depth {count:,}"
         )
         super().__init__(
-            f"the tree of message {tree} would have {counted} of {allowed:,}: `covey storms limits --{limit} N` raises "
-            f"the limit, `covey storms lift {tree}` lets this one go on",
+            f"the tree of message {tree} would have {counted}, and the limit is {allowed:,}: "
+            f"`covey storms limits --{limit} N` raises the limit, `covey storms lift {tree}` lets this tree go on",
             tree=tree,
             limit=limit,
             count=count,
@@ -340,7 +340,7 @@ class EchoStorm(Rejected):
 
 class ExchangeStorm(Rejected):
     code = "exchange-storm"
-    advice = "Answer what is owed, and go on with your own work. The operator can let the exchange go on."
+    advice = "Send the answers that you owe, and go on with your own work. The operator can let the exchange go on."
 
     def __init__(self, stop: str, agents: Sequence[str], count: int, until: str) -> None:
         who = f"{', '.join(agents[:-1])} and {agents[-1]}" if len(agents) > 1 else f"sessions of {agents[0]}"
@@ -376,11 +376,13 @@ class ProgressStorm(Rejected):
 
 class WaitCircle(Rejected):
     code = "wait-circle"
-    advice = "First answer what you owe, ask back in its thread, or send the request without waiting for the answer."
+    advice = (
+        "First answer the request that you owe, ask back in its thread, or send yours without waiting for the answer."
+    )
 
     def __init__(self, path: Sequence[str], waits: Sequence[str]) -> None:
         super().__init__(
-            f"waiting would close a circle {' → '.join((*path, path[0]))}: {'; '.join(waits)}",
+            f"this wait would be a deadlock, {' → '.join((*path, path[0]))}: {'; '.join(waits)}",
             path=[*path, path[0]],
             waits=list(waits),
         )
@@ -406,12 +408,14 @@ class Paused(Rejected):
 
 class RoundsExhausted(Rejected):
     code = "rounds-exhausted"
-    advice = "Decide with what was said, and send it without waiting for a reply. The operator can raise the limit."
+    advice = (
+        "Decide on what was said, and send the decision without waiting for a reply. The operator can raise the limit."
+    )
 
     def __init__(self, session: str, rounds: int, seconds: float) -> None:
         super().__init__(
-            f"the negotiation with {session} has had its {rounds} rounds: `covey storms limits --rounds N` raises the "
-            f"limit, and another one can begin in {seconds:.0f} s",
+            f"the negotiation with {session} has used its {rounds} rounds: `covey storms limits --rounds N` raises the "
+            f"limit, and a new negotiation can begin in {seconds:.0f} s",
             session=session,
             rounds=rounds,
             seconds=round(seconds, 3),
@@ -450,11 +454,11 @@ class NotAnApproval(Rejected):
 
 class DecisionMissing(Rejected):
     code = "decision-missing"
-    advice = "Approve or reject the request; a remark alone is no response."
+    advice = "Approve or reject the request; a remark alone is not an answer."
 
-    def __init__(self, message_id: str, fault: str = "it has none") -> None:
+    def __init__(self, message_id: str, fault: str = "this one has none") -> None:
         super().__init__(
-            f"the answer to request {message_id} is a decision: {fault}", message_id=message_id, fault=fault
+            f"the answer to request {message_id} must contain a decision: {fault}", message_id=message_id, fault=fault
         )
 
 
@@ -474,7 +478,7 @@ class GateClosed(Rejected):
     """The gate's refusal, with the code and the fields that the commit step of an agent loop expects."""
 
     code = "loop-commit-precondition-missing"
-    advice = "Answer and archive what is owed, or force the gate with a reason."
+    advice = "Answer and archive the pending requests, or force the gate with a reason."
 
     def __init__(self, scope: str, pending: int, subjects: Sequence[str]) -> None:
         super().__init__(
@@ -551,7 +555,9 @@ class ImportConflict(Rejected):
     advice = "Import it into a new space: an export is imported as a whole or not at all."
 
     def __init__(self, what: str, item: str) -> None:
-        super().__init__(f"{what} {item} is here already, and did not come with this export", what=what, id=item)
+        super().__init__(
+            f"{what} {item} exists in this space already, and does not come from this export", what=what, id=item
+        )
 
 
 class ProgramNotExecutable(Rejected):
@@ -593,7 +599,7 @@ class MessagePruned(NotFound):
     """The message was pruned. Raised also when it is sent again: an id is never accepted a second time."""
 
     code = "message-pruned"
-    advice = "A backup from before may have it; a new message needs a new id."
+    advice = "An older backup may have it; a new message needs a new id."
 
     def __init__(self, message_id: str) -> None:
         super().__init__(f"message {message_id} was accepted, closed and pruned", message_id=message_id)
@@ -609,7 +615,7 @@ class NumberUnknown(NotFound):
 
 class SessionUnknown(NotFound):
     code = "session-unknown"
-    advice = "List the sessions of the agent."
+    advice = "`covey sessions` lists the live sessions."
 
     def __init__(self, session: str) -> None:
         super().__init__(f"no live session {session}", session=session)
@@ -625,7 +631,7 @@ class TicketUnknown(NotFound):
 
 class OfferUnknown(NotFound):
     code = "offer-unknown"
-    advice = "Use the id that the offer was made with."
+    advice = "Use the id that came with the offer."
 
     def __init__(self, offer: str) -> None:
         super().__init__(f"no offer {offer}", offer=offer)
@@ -633,7 +639,7 @@ class OfferUnknown(NotFound):
 
 class RunUnknown(NotFound):
     code = "run-unknown"
-    advice = "List the sessions and runs: covey sessions."
+    advice = "`covey sessions --all` lists the sessions and their runs."
 
     def __init__(self, run: str) -> None:
         super().__init__(f"there is no run {run}", run=run)
@@ -641,7 +647,7 @@ class RunUnknown(NotFound):
 
 class TokenUnknown(NotFound):
     code = "token-unknown"
-    advice = "List the tokens for their ids."
+    advice = "`covey token list` lists the tokens with their ids."
 
     def __init__(self, token_id: str) -> None:
         super().__init__(f"no token {token_id}", token=token_id)
@@ -649,7 +655,7 @@ class TokenUnknown(NotFound):
 
 class TaskUnknown(NotFound):
     code = "task-unknown"
-    advice = "A task's id is the id of the message that handed it over; list the tasks."
+    advice = "`covey tasks` lists the tasks; a task's id is the id of the message that delegated it."
 
     def __init__(self, task_id: str) -> None:
         super().__init__(f"no task {task_id}", task_id=task_id)
@@ -657,7 +663,7 @@ class TaskUnknown(NotFound):
 
 class DeliveryUnknown(NotFound):
     code = "delivery-unknown"
-    advice = "Look at the message's receipt for its deliveries."
+    advice = "`covey receipt ID` lists the deliveries of a message."
 
     def __init__(self, message_id: str, agent: str | None) -> None:
         super().__init__(f"message {message_id} was not delivered to {agent}", message_id=message_id, agent=agent)
@@ -665,7 +671,7 @@ class DeliveryUnknown(NotFound):
 
 class ChannelUnknown(NotFound):
     code = "channel-unknown"
-    advice = "List the channels; add one with its name."
+    advice = "`covey channels` lists the channels; `covey channels add NAME` adds one."
 
     def __init__(self, name: str) -> None:
         super().__init__(f"no channel has the name {name}", channel=name)
@@ -673,7 +679,7 @@ class ChannelUnknown(NotFound):
 
 class PostUnknown(NotFound):
     code = "post-unknown"
-    advice = "List the channel's posts; a post's id is that of its delivery."
+    advice = "`covey channels posts NAME` lists the posts of a channel; a post has the id of its delivery."
 
     def __init__(self, post_id: str) -> None:
         super().__init__(f"no post {post_id}", post=post_id)
@@ -681,7 +687,7 @@ class PostUnknown(NotFound):
 
 class ConversationUnbound(NotFound):
     code = "conversation-unbound"
-    advice = "Bind the conversation, or the whole channel, to an agent; or say which message it answers."
+    advice = "Bind the conversation, or the whole channel, to an agent; or name the message that is answered."
 
     def __init__(self, channel: str, conversation: str) -> None:
         super().__init__(
@@ -710,7 +716,7 @@ class ProgramNotFound(NotFound):
 class SpaceMissing(Unavailable):
     code = "space-missing"
     retryable = False
-    advice = "Or name the right one, with --store or COVEY_STORE. Nothing was made."
+    advice = "Or name another space with --store or COVEY_STORE. Nothing was created."
 
     def __init__(self, store: str, reason: str) -> None:
         super().__init__(f"there is no space at {store}: {reason}", store=store, reason=reason)
@@ -718,7 +724,7 @@ class SpaceMissing(Unavailable):
 
 class StoreBusy(Unavailable):
     code = "store-busy"
-    advice = "Try again; if it stays so, look for a stopped process that holds the store."
+    advice = "Try again. If it fails again, look for a stopped process that holds the store."
 
     def __init__(self, path: str, waited_s: float) -> None:
         super().__init__(f"{path} was held by another process for {waited_s:g} s", path=path, waited_s=waited_s)
@@ -765,13 +771,13 @@ class StoreMissing(Unavailable):
     code = "store-missing"
     retryable = False
     advice = (
-        "Put the files back, or restore a backup; then open the space again and send again what was not accepted, with"
-        " the same ids."
+        "Put the files back, or restore a backup. Then open the space again, and send the messages that were not"
+        " accepted again, with the same ids."
     )
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(
-            f"{path} is not the store that was opened any more ({reason}): it was removed, moved or replaced."
+            f"{path} is no longer the store that was opened ({reason}): it was removed, moved or replaced."
             " Nothing was accepted since",
             path=path,
             reason=reason,
@@ -806,11 +812,11 @@ class StoreUnconfirmed(Unavailable):
 class StoreStopped(Unavailable):
     code = "store-stopped"
     retryable = False
-    advice = "Look at the disk, then open the space again; nothing of this call was kept."
+    advice = "Check the disk, then open the space again. Nothing from this call was stored."
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(
-            f"this process does not use {path} any more: the disk did not confirm an earlier write ({reason})",
+            f"this process has stopped using {path}: the disk did not confirm an earlier write ({reason})",
             path=path,
             reason=reason,
         )
@@ -819,7 +825,7 @@ class StoreStopped(Unavailable):
 class RecordDamaged(Unavailable):
     code = "record-damaged"
     retryable = False
-    advice = "`covey doctor` lists what is damaged; restore a backup, or salvage what can be read (--salvage)."
+    advice = "`covey doctor` lists the damage. Restore a backup, or copy the readable records (`--salvage NEW.db`)."
 
     def __init__(self, table: str, reason: str) -> None:
         super().__init__(f"a record in {table} is damaged: {reason}", table=table, reason=reason)
@@ -828,7 +834,7 @@ class RecordDamaged(Unavailable):
 class MessageDamaged(Unavailable):
     code = "message-damaged"
     retryable = False
-    advice = "Restore a backup, or ask the sender for it again; `covey doctor` lists what is damaged."
+    advice = "Restore a backup, or ask the sender for the message again; `covey doctor` lists the damage."
 
     def __init__(self, message_id: str, reason: str) -> None:
         super().__init__(
@@ -851,13 +857,13 @@ class LogDiverged(Unavailable):
     code = "log-diverged"
     retryable = False
     advice = (
-        "End all programs that use the space on this machine, and remove that folder: it is made again from the log."
-        " First save what only the replica has: `covey export FILE --store sqlite:REPLICA`, for a new space."
+        "First save the records that only the replica has: `covey export FILE --store sqlite:REPLICA`, for a new space."
+        " Then end all programs that use the space on this machine, and remove that folder: it is rebuilt from the log."
     )
 
     def __init__(self, log: str, replica: str, reason: str) -> None:
         folder = replica.rpartition("/")[0]
-        message = f"{log} is not the log whose replica is in {folder}: {reason}"
+        message = f"{log} does not match its replica in {folder}: {reason}"
         super().__init__(message, log=log, replica=replica, folder=folder, reason=reason)
 
 
@@ -880,7 +886,7 @@ class BackupUnusable(Unavailable):
 
 class LauncherUnavailable(Unavailable):
     code = "launcher-unavailable"
-    advice = "Try again; if it stays so, look at how many processes this user may have."
+    advice = "Try again. If it fails again, check how many processes this user may have (ulimit -u)."
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"programs can't be started or ended now: {reason}", reason=reason)
@@ -897,7 +903,7 @@ class NatsUnreachable(Unavailable):
 class NatsUntrusted(Unavailable):
     code = "nats-untrusted"
     retryable = False
-    advice = "Give the certificate that signed the server's (tls_ca), or use nats:// where the server has no TLS."
+    advice = "Give the certificate that signed the server's (tls_ca), or use nats:// if the server has no TLS."
 
     def __init__(self, servers: str, reason: str) -> None:
         super().__init__(f"no secure connection to {servers}: {reason}", servers=servers, reason=reason)
@@ -906,7 +912,7 @@ class NatsUntrusted(Unavailable):
 class NatsRefused(Unavailable):
     code = "nats-refused"
     retryable = False
-    advice = "Give the credentials that the server knows; `covey nats permissions` writes what an agent needs."
+    advice = "Give credentials that the server accepts; `covey nats permissions` writes the rights that an agent needs."
 
     def __init__(self, servers: str, reason: str) -> None:
         super().__init__(f"the NATS server at {servers} refuses: {reason}", servers=servers, reason=reason)
@@ -945,7 +951,7 @@ class NatsPayloadSmall(Unavailable):
 
 class ClocksApart(Unavailable):
     code = "clocks-apart"
-    advice = "Let both machines take their time from the network (NTP); leases and deadlines depend on it."
+    advice = "Synchronise both clocks (NTP); leases and deadlines depend on them."
 
     def __init__(self, seconds: float, limit: float) -> None:
         direction = "ahead of" if seconds > 0 else "behind"
@@ -962,4 +968,4 @@ class ExtraMissing(Unavailable):
     advice = "Install the extra that the message names."
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra: pip install 'covey[{extra}]'", what=what, extra=extra)
+        super().__init__(f"{what} needs the extra {extra}: pip install 'covey[{extra}]'", what=what, extra=extra)

@@ -68,7 +68,7 @@ def parse_options(query: str, known: Mapping[str, Sequence[str]] | None = None) 
         name, _, value = pair.partition("=")
         if known is not None and value not in known.get(name, ()):
             listed = "; ".join(f"{known_name}={'|'.join(values)}" for known_name, values in known.items())
-            raise Invalid("store option", pair, f"known are: {listed or 'none'}")
+            raise Invalid("store option", pair, f"the known options are: {listed or 'none'}")
         options[name] = value
     return options
 

@@ -17,7 +17,7 @@ def keep_connections() -> None:
         return
     connections: list[object] = apsw.connections()
     if connections:
-        import ctypes  # here because only the child of a process with an open database needs it
+        import ctypes  # imported late because only the child of a process with an open database needs it
 
         # One reference more than there are owners: an object that is never freed is never closed. The module is kept
         # too, because it closes the remaining connections when it is freed.

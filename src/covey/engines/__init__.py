@@ -130,7 +130,7 @@ def _load(scheme: str) -> Engine | None:
 
 def _entry_points():
     """Return the entry points of third parties' engines, by scheme. This reads the metadata of every distribution."""
-    from importlib.metadata import entry_points  # here because it takes longer than a short command
+    from importlib.metadata import entry_points  # imported late because it takes longer than a short command
 
     return {point.name: point for point in entry_points(group=GROUP)}
 

@@ -49,8 +49,8 @@ class FolderEngine(SqliteEngine):
         return absolute_path(f"{url.place}/{STORE_FOLDER}/{STORE_FILE}")
 
     def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
-        from covey.adapters.doorbell.folders import runtime_folder
-        from covey.adapters.doorbell.listen import DoorbellWakeups
+        from covey.adapters.doorbell.runtime_folder import runtime_folder
+        from covey.adapters.doorbell.wakeups import DoorbellWakeups
         from covey.adapters.system.liveness import SystemLiveness
         from covey.adapters.system.threaded_files import ThreadedFiles
 
@@ -73,23 +73,23 @@ class _InlineFolder(InlinePorts):
     def store(self) -> "ports.Store":
         from covey.adapters.folder.folder import FilesFolder
         from covey.core.formats.layout import Layout
-        from covey.services.mirror.store import MirroredStore, OwnPasses
+        from covey.services.mirror.store import InlinePasses, MirroredStore
 
         layout = prepared(self._url)
         store = self._ledger()
         folder = FilesFolder(absolute_path(self._url.place), Layout(layout))
 
         def mirror():
-            from covey.services.mail.updates import NoticePorts
+            from covey.services.mail.filing import NoticePorts
             from covey.services.mirror.mirror import (
                 Mirror,  # imported here because it is slow to load, and there may be no changes
             )
 
             attachments = _attachments(self._path, self._url, self._roots, layout)
-            desk = NoticePorts(self.ids, self.liveness)
-            return Mirror(store, folder, self.clock, desk, report=self._report, attachments=attachments)
+            notice_ports = NoticePorts(self.ids, self.liveness)
+            return Mirror(store, folder, self.clock, notice_ports, report=self._report, attachments=attachments)
 
-        return MirroredStore(store, folder, OwnPasses(folder, mirror))
+        return MirroredStore(store, folder, InlinePasses(folder, mirror))
 
     @late
     def shared_archive(self) -> "ports.SharedArchive | None":
@@ -101,7 +101,7 @@ class _InlineFolder(InlinePorts):
 
 def prepared(url: StoreUrl) -> str:
     """Prepare a shared folder, and return its layout."""
-    from covey.adapters.folder.ground import chosen, prepare
+    from covey.adapters.folder.disk_layout import chosen, prepare
 
     root = absolute_path(url.place)
     layout = chosen(root, url.options.get("layout"))
@@ -113,15 +113,15 @@ def _shared_archive(url: StoreUrl, layout: str) -> "ports.SharedArchive | None":
     """Return the archive of a folder whose other programs archive by moving files; None for other layouts."""
     if layout != "dialogue":
         return None
-    from covey.adapters.folder.claiming import FolderArchive
+    from covey.adapters.folder.shared_archive import FolderArchive
 
     return FolderArchive(absolute_path(url.place))
 
 
 def _store_files(path: str, url: StoreUrl, layout: str):
     """Return the files of the store, which are never attached: those of the ledger, and the mail in the folder."""
-    from covey.adapters.folder.shelves import SharedMail
-    from covey.adapters.system.store_files import StoreFiles
+    from covey.adapters.folder.disk_layout import SharedMail
+    from covey.adapters.system.files import StoreFiles
     from covey.core.formats.layout import Layout
 
     return StoreFiles(path, SharedMail(absolute_path(url.place), Layout(layout)))
@@ -130,7 +130,7 @@ def _store_files(path: str, url: StoreUrl, layout: str):
 def _attachments(path: str, url: StoreUrl, roots: Sequence[str], layout: str):
     """Return the attachments of a shared folder, which work in the calling thread. Files in that folder can be attached
     too, unless they are mail: foreign programs put them there."""
-    from covey.adapters.blobfiles.blobs import BlobFiles
+    from covey.adapters.system.blobs import BlobFiles
     from covey.adapters.system.files import RootedFiles
     from covey.services.mail.attachments import Attachments
 
@@ -152,32 +152,31 @@ def _mirrored(
     A mirror pass has its own connection, so it never waits for the commits that wait for it. These commits do not wait
     for the disk: the sync runs while their files are written.
     """
-    from covey.adapters.folder.beside_thread import BesideThread
-    from covey.adapters.folder.confirming import Confirming, HeldRings
+    from covey.adapters.folder.background_thread import BackgroundThread
     from covey.adapters.folder.folder import FilesFolder
-    from covey.adapters.folder.passes import ThreadedPasses
+    from covey.adapters.folder.passes import DeferredCommitGate, HeldWakeups, ThreadedPasses
     from covey.adapters.folder.wakeups import WatchingWakeups
-    from covey.adapters.sqlite.engine.log_sync import LogSync
-    from covey.adapters.sqlite.transactions.group import GroupCommit
+    from covey.adapters.sqlite.engine.wal import LogSync
+    from covey.adapters.sqlite.transactions.group_commit import GroupCommit
     from covey.adapters.sqlite.transactions.store import SqliteStore
     from covey.adapters.system.ids import SystemIds
-    from covey.core.drive import finish
+    from covey.core.coroutine import finish
     from covey.core.formats.layout import Layout
-    from covey.services.mail.updates import NoticePorts
+    from covey.services.mail.filing import NoticePorts
     from covey.services.mirror.mirror import Mirror
     from covey.services.mirror.store import MirroredStore
 
     waits = synchronous(url)
-    rings = HeldRings(wakeups.ring)
+    rings = HeldWakeups(wakeups.ring)
     store = GroupCommit(path, ring=rings.ring, synchronous=waits)
     log = LogSync(store.path, store.condition)
-    beside = BesideThread(f"covey {path}")
-    confirming = Confirming(log if waits == "full" else store.condition.check_committed, rings, beside)
+    beside = BackgroundThread(f"covey {path}")
+    confirming = DeferredCommitGate(log if waits == "full" else store.condition.check_committed, rings, beside)
     folder = FilesFolder(absolute_path(url.place), Layout(layout), beside, confirming)
     ledger = SqliteStore(path, ring=wakeups.ring, synchronous=waits)
-    desk = NoticePorts(SystemIds(), liveness)
+    notice_ports = NoticePorts(SystemIds(), liveness)
     attachments = _attachments(path, url, roots, layout)
-    mirror = Mirror(ledger, folder, SystemClock(), desk, report=report, attachments=attachments)
+    mirror = Mirror(ledger, folder, SystemClock(), notice_ports, report=report, attachments=attachments)
 
     async def let_go() -> None:
         await mirror.close()

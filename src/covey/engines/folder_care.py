@@ -3,22 +3,20 @@
 import os
 from collections.abc import Sequence
 
-from covey.adapters.folder.checkup import MirrorCheckup
-from covey.adapters.folder.ground import chosen, prepare
-from covey.adapters.folder.place import SharedPlace
-from covey.core.drive import finish
+from covey.adapters.folder.care import SharedFolderCheckup, SharedRestoreTarget
+from covey.adapters.folder.disk_layout import chosen, prepare
+from covey.core.coroutine import finish
 from covey.core.reporting import Report
 from covey.core.store_url import StoreUrl
 from covey.engines.sqlite_care import SqliteCare
-from covey.ports.backup import RestoreTarget
-from covey.ports.checkup import Checkup
+from covey.ports.care import Checkup, RestoreTarget
 from covey.services.care.history import History
 
 
 class FolderCare(SqliteCare):
     def checkups_beneath(self, url: StoreUrl) -> Sequence[Checkup]:
         root = self._root(url)
-        mirror = MirrorCheckup(root, chosen(root, url.options.get("layout")))
+        mirror = SharedFolderCheckup(root, chosen(root, url.options.get("layout")))
         return *super().checkups_beneath(url), mirror
 
     def _bring_up_to_date(self, url: StoreUrl, report: Report) -> None:
@@ -34,7 +32,7 @@ class FolderCare(SqliteCare):
     def _place(self, url: StoreUrl) -> RestoreTarget:
         root = self._root(url)
         prepare(root, chosen(root, url.options.get("layout")))
-        return SharedPlace(super()._place(url), root)
+        return SharedRestoreTarget(super()._place(url), root)
 
     def _root(self, url: StoreUrl) -> str:
         """Return the shared folder."""

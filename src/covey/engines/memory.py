@@ -44,10 +44,9 @@ class MemoryEngine:
     def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         del url, report
         from covey.adapters.memory import MemoryBlobs, MemoryLiveness, MemorySearch, MemoryStore, MemoryWakeups
-        from covey.adapters.system.files import RootedFiles
+        from covey.adapters.system.files import RootedFiles, StoreFiles
         from covey.adapters.system.ids import SystemIds
-        from covey.adapters.system.store_files import StoreFiles
-        from covey.services.adapters import Adapters
+        from covey.engines.adapters import Adapters
 
         wakeups = MemoryWakeups()
         store = MemoryStore(wakeups.ring)

@@ -49,7 +49,7 @@ class NatsEngine:
         return self.is_there(url)
 
     def ledger_path(self, url: StoreUrl) -> str:
-        from covey.adapters.nats.places import replica_path
+        from covey.adapters.nats.client.settings import replica_path
 
         return replica_path(url, os.environ)
 

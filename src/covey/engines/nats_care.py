@@ -9,8 +9,7 @@ from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
 from covey.engines.nats_driver import nats_ports
 from covey.engines.sqlite_care import SqliteCare
-from covey.ports.care import BackupPorts, RestorePorts, Salvaged, UpkeepPorts
-from covey.ports.checkup import Checkup, Tell
+from covey.ports.care import BackupPorts, Checkup, ProgressCallback, RestorePorts, Salvaged, UpkeepPorts
 
 
 class NatsCare(SqliteCare):
@@ -34,9 +33,11 @@ class NatsCare(SqliteCare):
     def restore(self, url: StoreUrl) -> RestorePorts:
         raise Invalid("store", str(url), "restore it to sqlite:PATH, export that, and import it here")
 
-    def salvage(self, url: StoreUrl, target: str, tell: Tell) -> Mapping[str, Salvaged]:
+    def salvage(self, url: StoreUrl, target: str, tell: ProgressCallback) -> Mapping[str, Salvaged]:
         del target, tell
-        raise Invalid("store", str(url), "its log has everything: remove the damaged replica, and it is fetched again")
+        raise Invalid(
+            "store", str(url), "the log has all records: remove the damaged replica, and it is rebuilt from the log"
+        )
 
     def _bring_up_to_date(self, url: StoreUrl, report: Report) -> None:
         """Fetch the log records that the replica lacks."""

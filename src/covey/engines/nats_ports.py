@@ -8,20 +8,17 @@ from functools import partial
 from covey.adapters.nats.blobs import NatsBlobs
 from covey.adapters.nats.checkup import ServerCheckup
 from covey.adapters.nats.client.link import Link
-from covey.adapters.nats.client.settings import parse_nats
-from covey.adapters.nats.leases import Leases
-from covey.adapters.nats.liveness import NatsLiveness
+from covey.adapters.nats.client.settings import parse_nats, replica_path
+from covey.adapters.nats.leases import Leases, NatsLiveness
 from covey.adapters.nats.log.log import NatsLog
 from covey.adapters.nats.log.snapshots import NatsSnapshots
-from covey.adapters.nats.places import replica_path
-from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S
 from covey.adapters.sqlite.replica.replica import Replica
 from covey.adapters.sqlite.replica.state import has_followed
 from covey.adapters.system.clock import SystemClock
-from covey.core.drive import finish
-from covey.core.ids import Topic
+from covey.core.coroutine import finish
 from covey.core.late import late
-from covey.core.names import AgentName
+from covey.core.names import AgentName, Topic
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
 from covey.services.warning import warn
@@ -81,7 +78,7 @@ def _open_replica(link: Link, path: str, ring: Ring, report: Report = report_not
         raise
 
 
-class _Here:
+class _SharedAdapters:
     """The adapters that programs with and without an event loop share. Each adapter is created, and its module loaded,
     on first use."""
 
@@ -131,25 +128,25 @@ class _Here:
         return self.link.settings.limit_s + BUSY_LIMIT_S
 
     def _far_blobs(self) -> NatsBlobs:
-        from covey.adapters.blobfiles.blobs import BlobFiles
+        from covey.adapters.system.blobs import BlobFiles
 
         return NatsBlobs(self.link, self.leases, BlobFiles(self._folder))
 
 
-class ThreadedNats(_Here):
+class ThreadedNats(_SharedAdapters):
     """`Ports` for a program with an event loop."""
 
     waits = False
 
     @late
     def wire(self):
-        from covey.adapters.nats.bridge import ListeningWire
+        from covey.adapters.nats.wire import ListeningWire
 
         return ListeningWire(self.link)
 
     @late
     def store(self):
-        from covey.adapters.sqlite.replica.replicated import ReplicatedStore
+        from covey.adapters.sqlite.replica.replicated_store import ReplicatedStore
 
         ring = self.wakeups.ring
         open_replica = partial(_open_replica, self.link, self._path, ring, self._report)
@@ -157,26 +154,26 @@ class ThreadedNats(_Here):
 
     @late
     def wakeups(self):
-        from covey.adapters.doorbell.folders import runtime_folder
-        from covey.adapters.doorbell.listen import DoorbellWakeups
+        from covey.adapters.doorbell.runtime_folder import runtime_folder
+        from covey.adapters.doorbell.wakeups import DoorbellWakeups
 
         return DoorbellWakeups(self._path, runtime_folder(os.environ))
 
     @late
     def blobs(self):
-        from covey.adapters.blobfiles.threaded import ThreadedBlobs
+        from covey.adapters.system.threaded_files import ThreadedBlobs
 
         return ThreadedBlobs(self._far_blobs())
 
     @late
     def search(self):
-        from covey.adapters.sqlite.replica.replicated import ReplicatedSearch
+        from covey.adapters.sqlite.replica.replicated_store import ReplicatedSearch
 
         return ReplicatedSearch(self.store, self._path)
 
     @late
     def files(self):
-        from covey.adapters.system.store_files import StoreFiles
+        from covey.adapters.system.files import StoreFiles
         from covey.adapters.system.threaded_files import ThreadedFiles
 
         return ThreadedFiles(self._roots, StoreFiles(self._path))
@@ -198,26 +195,26 @@ class ThreadedNats(_Here):
                 steps.push_async_callback(self.wakeups.close)
 
 
-class InlineNats(_Here):
+class InlineNats(_SharedAdapters):
     """`Ports` in the calling thread."""
 
     @late
     def wire(self):
-        from covey.adapters.nats.bridge import NatsWire
+        from covey.adapters.nats.wire import NatsWire
 
         return NatsWire(self.link)
 
     @late
     def store(self):
-        from covey.adapters.sqlite.replica.store import ReplicaStore
+        from covey.adapters.sqlite.replica.replica import ReplicaStore
 
         replica = _open_replica(self.link, self._path, self._ring, self._report)
         return ReplicaStore(replica, ring=self._ring, limit_s=self._turn_limit_s())
 
     @late
     def wakeups(self):
-        from covey.adapters.doorbell.folders import runtime_folder
-        from covey.adapters.doorbell.ring_only import RingOnly
+        from covey.adapters.doorbell.ringer import RingOnly
+        from covey.adapters.doorbell.runtime_folder import runtime_folder
 
         return RingOnly(self._path, runtime_folder(os.environ))
 
@@ -234,8 +231,7 @@ class InlineNats(_Here):
 
     @late
     def files(self):
-        from covey.adapters.system.files import RootedFiles
-        from covey.adapters.system.store_files import StoreFiles
+        from covey.adapters.system.files import RootedFiles, StoreFiles
 
         return RootedFiles(self._roots, StoreFiles(self._path))
 

@@ -7,8 +7,7 @@ from covey.adapters.memory import MemoryBlobs, MemoryPages, MemoryStore, MemoryV
 from covey.core.errors import Invalid
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl
-from covey.ports.care import BackupPorts, RestorePorts, Salvaged, UpkeepPorts
-from covey.ports.checkup import Checkup, Tell
+from covey.ports.care import BackupPorts, Checkup, ProgressCallback, RestorePorts, Salvaged, UpkeepPorts
 from covey.ports.store import Store
 from covey.ports.views import Views
 
@@ -54,7 +53,7 @@ class NoCare:
     def restore(self, url: StoreUrl) -> RestorePorts:
         _refuse(url, self._no_backup)
 
-    def salvage(self, url: StoreUrl, target: str, tell: Tell) -> Mapping[str, Salvaged]:
+    def salvage(self, url: StoreUrl, target: str, tell: ProgressCallback) -> Mapping[str, Salvaged]:
         del target, tell
         _refuse(url, self._no_salvage)
 

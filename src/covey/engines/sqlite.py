@@ -7,8 +7,8 @@ from typing import Final, Literal
 import covey.ports as ports
 from covey.adapters.system.clock import SystemClock
 from covey.core.errors import Invalid
-from covey.core.ids import Topic
 from covey.core.late import late
+from covey.core.names import Topic
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import StoreUrl, parse_options, split_store_url
 from covey.engines.engine import EngineCapabilities
@@ -46,11 +46,11 @@ class SqliteEngine:
 
     def connect(self, url: StoreUrl, roots: Sequence[str], report: Report = report_nothing) -> "ports.Ports":
         del report  # the search index is updated on its own thread, while the space is in use
-        from covey.adapters.doorbell.folders import runtime_folder
-        from covey.adapters.doorbell.listen import DoorbellWakeups
-        from covey.adapters.sqlite.transactions.group import GroupCommit
+        from covey.adapters.doorbell.runtime_folder import runtime_folder
+        from covey.adapters.doorbell.wakeups import DoorbellWakeups
+        from covey.adapters.sqlite.transactions.group_commit import GroupCommit
+        from covey.adapters.system.files import StoreFiles
         from covey.adapters.system.liveness import SystemLiveness
-        from covey.adapters.system.store_files import StoreFiles
         from covey.adapters.system.threaded_files import ThreadedFiles
 
         path = self.ledger_path(url)
@@ -92,14 +92,14 @@ class InlinePorts:
 
     @late
     def wakeups(self):
-        from covey.adapters.doorbell.folders import runtime_folder
-        from covey.adapters.doorbell.ring_only import RingOnly
+        from covey.adapters.doorbell.ringer import RingOnly
+        from covey.adapters.doorbell.runtime_folder import runtime_folder
 
         return RingOnly(self._path, runtime_folder(os.environ))
 
     @late
     def blobs(self):
-        from covey.adapters.blobfiles.blobs import BlobFiles
+        from covey.adapters.system.blobs import BlobFiles
 
         return BlobFiles(self._folder)
 
@@ -128,7 +128,7 @@ class InlinePorts:
         return SystemIds()
 
     def _store_files(self):
-        from covey.adapters.system.store_files import StoreFiles
+        from covey.adapters.system.files import StoreFiles
 
         return StoreFiles(self._path)
 
@@ -156,10 +156,10 @@ def adapters(
     shared_archive: "ports.SharedArchive | None" = None,
 ) -> "ports.Ports":
     """Return the adapters of a space whose ledger is the file `path`, for a program with an event loop."""
-    from covey.adapters.blobfiles.threaded import ThreadedBlobs
     from covey.adapters.sqlite.search.threaded import ThreadedSearch
     from covey.adapters.system.ids import SystemIds
-    from covey.services.adapters import Adapters
+    from covey.adapters.system.threaded_files import ThreadedBlobs
+    from covey.engines.adapters import Adapters
 
     return Adapters(
         store=store,

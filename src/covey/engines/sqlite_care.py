@@ -3,15 +3,13 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from covey.adapters.blobfiles.blobs import BlobFiles
+from covey.adapters.system.blobs import BlobFiles
 from covey.adapters.system.clock import SystemClock
 from covey.core.errors import SpaceMissing
 from covey.core.reporting import Report, report_nothing
 from covey.core.store_url import STORE_FOLDER, StoreUrl
 from covey.engines.engine import Engine
-from covey.ports.backup import RestoreTarget
-from covey.ports.care import BackupPorts, RestorePorts, Salvaged, UpkeepPorts
-from covey.ports.checkup import Checkup, Tell
+from covey.ports.care import BackupPorts, Checkup, ProgressCallback, RestorePorts, RestoreTarget, Salvaged, UpkeepPorts
 from covey.ports.store import Store
 from covey.ports.views import Views
 
@@ -28,9 +26,9 @@ class SqliteCare:
         return StoreCheckup(self._path(url)), *self._checkups_of_folders(url)
 
     def checkups_beside(self, url: StoreUrl, store: Store) -> Sequence[Checkup]:
-        from covey.adapters.blobfiles.checkup import BlobsCheckup
-        from covey.adapters.sqlite.care.search_checkup import SearchCheckup
-        from covey.services.care.leftovers import used_blobs
+        from covey.adapters.sqlite.care.checkup import SearchCheckup
+        from covey.adapters.system.checkup import BlobsCheckup
+        from covey.services.care.prune import used_blobs
 
         path = self._path(url)
         return SearchCheckup(path), BlobsCheckup(os.path.dirname(path), lambda: used_blobs(store))
@@ -49,8 +47,8 @@ class SqliteCare:
 
     def backup(self, url: StoreUrl, report: Report = report_nothing) -> BackupPorts:
         from covey.adapters.archive.tar import TarArchives
+        from covey.adapters.sqlite.care.integrity import check_database
         from covey.adapters.sqlite.care.snapshots import SqliteSnapshots
-        from covey.adapters.sqlite.engine.opening import check_database
 
         self._bring_up_to_date(url, report)
         if not self._engine.is_there(url):
@@ -67,7 +65,7 @@ class SqliteCare:
         folder = os.path.dirname(self._path(url))
         return RestorePorts(TarArchives(), self._place(url), BlobFiles(folder), SystemLiveness(folder), SystemClock())
 
-    def salvage(self, url: StoreUrl, target: str, tell: Tell) -> Mapping[str, Salvaged]:
+    def salvage(self, url: StoreUrl, target: str, tell: ProgressCallback) -> Mapping[str, Salvaged]:
         from covey.adapters.sqlite.care.salvage import salvage
 
         return salvage(self._path(url), os.path.expanduser(target), tell)
@@ -81,8 +79,8 @@ class SqliteCare:
     def _checkups_of_folders(self, url: StoreUrl) -> Sequence[Checkup]:
         """Return the checkups of the ledger's folder and of its sockets."""
         from covey.adapters.doorbell.checkup import DoorbellCheckup
-        from covey.adapters.doorbell.folders import runtime_folder
-        from covey.adapters.system.folder_checkup import FolderCheckup
+        from covey.adapters.doorbell.runtime_folder import runtime_folder
+        from covey.adapters.system.checkup import FolderCheckup
 
         path = self._path(url)
         return FolderCheckup(path, STORE_FOLDER), DoorbellCheckup(path, runtime_folder(os.environ))
@@ -91,6 +89,6 @@ class SqliteCare:
         """Make the ledger complete before a copy. A ledger that is the only source always is, so this does nothing."""
 
     def _place(self, url: StoreUrl) -> RestoreTarget:
-        from covey.adapters.sqlite.care.place import SqlitePlace
+        from covey.adapters.sqlite.care.restore import SqliteRestoreTarget
 
-        return SqlitePlace(self._path(url))
+        return SqliteRestoreTarget(self._path(url))

@@ -1,11 +1,13 @@
-from covey.ports.backup import Pages as Pages
 from covey.ports.blobs import Blobs as Blobs
 from covey.ports.blobs import BlobUpkeep as BlobUpkeep
 from covey.ports.blobs import Files as Files
 from covey.ports.care import Care as Care
+from covey.ports.care import Pages as Pages
+from covey.ports.channels import Wire as Wire
 from covey.ports.children import Launching as Launching
 from covey.ports.clock import Clock as Clock
 from covey.ports.clock import Ids as Ids
+from covey.ports.clock import Wakeups as Wakeups
 from covey.ports.directory import Liveness as Liveness
 from covey.ports.folder import Folder as Folder
 from covey.ports.folder import Setback as Setback
@@ -13,7 +15,7 @@ from covey.ports.folder import SharedArchive as SharedArchive
 from covey.ports.folder import Visit as Visit
 from covey.ports.launcher import Launcher as Launcher
 from covey.ports.ledger import MessageFilter as MessageFilter
-from covey.ports.search import Search as Search
+from covey.ports.ledger import Search as Search
 from covey.ports.space import Ports as Ports
 from covey.ports.store import Capabilities as Capabilities
 from covey.ports.store import Operation as Operation
@@ -21,7 +23,5 @@ from covey.ports.store import Store as Store
 from covey.ports.store import Survives as Survives
 from covey.ports.store import Transaction as Transaction
 from covey.ports.views import Views as Views
-from covey.ports.wakeups import Wakeups as Wakeups
-from covey.ports.wire import Wire as Wire
 from covey.ports.work import RunFilter as RunFilter
 from covey.ports.work import TaskFilter as TaskFilter

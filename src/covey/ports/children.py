@@ -13,13 +13,13 @@ from collections.abc import Awaitable, Callable, Coroutine
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
-from covey.core.ids import OfferId
 from covey.core.json import Json
 from covey.core.ledger.message import FilePart, Message
+from covey.core.names import OfferId
 from covey.core.work.run import Run, RunId, RunState
 
 
-class ChildMoment(StrEnum):
+class ChildEvent(StrEnum):
     SPAWNED = "spawned"
     """A child was started."""
     ENDED = "ended"
@@ -36,13 +36,13 @@ class Plugins(Protocol):
         """True if there is at least one plugin."""
         ...
 
-    async def tell(self, moment: ChildMoment, run: Run) -> None:
+    async def tell(self, moment: ChildEvent, run: Run) -> None:
         """Notify each plugin. An exception of a plugin is logged. A plugin that takes longer than a few seconds is not
         waited for. This never raises."""
         ...
 
 
-class Product(NamedTuple):
+class ChildResult(NamedTuple):
     """The result of a child or of one of its answers: the final state, and the output up to then."""
 
     state: RunState
@@ -54,7 +54,7 @@ class Product(NamedTuple):
     """The reason of a failure, in a sentence."""
 
 
-class Errand(NamedTuple):
+class ChildWork(NamedTuple):
     """A piece of work for a child: its task, or, in session mode, a later message."""
 
     child: "Child"
@@ -67,7 +67,7 @@ class Errand(NamedTuple):
     """The offer that shows a later message to the child; None for the task."""
 
 
-class Group(Protocol):
+class ChildTaskGroup(Protocol):
     """A task group that runs a callable, such as an asyncio.TaskGroup."""
 
     def create_task(self, coro: Coroutine[Any, Any, None], /) -> object: ...
@@ -76,10 +76,10 @@ class Group(Protocol):
 class PythonChild(NamedTuple):
     """A child that is an async callable of this process."""
 
-    call: Callable[[Errand, Callable[[str], None]], Awaitable[Product]]
+    call: Callable[[ChildWork, Callable[[str], None]], Awaitable[ChildResult]]
     """The callable that does an errand. Text that it passes to its second argument counts as output, even if the
     callable does not finish. It may be cancelled."""
-    group: Group | None = None
+    group: ChildTaskGroup | None = None
     """The task group in which the callable runs; None for the one of the supervisor."""
 
 
@@ -120,7 +120,7 @@ class Launching(Protocol):
         not start in its working directory."""
         ...
 
-    async def launch(self, errand: Errand) -> None:
+    async def launch(self, errand: ChildWork) -> None:
         """Start the child's program with its first prompt. Raise ProgramNotFound, ProgramNotExecutable or Invalid if it
         can't be started: then nothing runs."""
         ...

@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from covey.core.address import SessionKey
-from covey.core.directory.ancestry import Ancestor
 from covey.core.directory.card import Agent
-from covey.core.directory.session import Holder, Session
-from covey.core.directory.token import Token
-from covey.core.ids import SessionId
-from covey.core.names import AgentName, Label
+from covey.core.directory.session import Ancestor, Holder, Session
+from covey.core.identity import SessionKey, Token
+from covey.core.names import AgentName, Label, SessionId
 
 
 class Agents(Protocol):

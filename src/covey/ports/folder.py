@@ -10,16 +10,15 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 
-from covey.core.formats.layout import KnownFile, Layout, Spot
-from covey.core.ids import MessageId
+from covey.core.formats.layout import FilePlace, KnownFile, Layout
 from covey.core.json import Json
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 
 
-class Arrived(NamedTuple):
+class ArrivedFile(NamedTuple):
     """A file that is new, or whose content has changed."""
 
-    spot: Spot
+    spot: FilePlace
     content: bytes
     digest: str
     """SHA-256 of the content, in hex."""
@@ -27,19 +26,19 @@ class Arrived(NamedTuple):
     """The time of the last change, in seconds since 1970."""
 
 
-class Left(NamedTuple):
+class DepartedFile(NamedTuple):
     """A known file that is no longer in its place."""
 
     known: KnownFile
-    now: Spot | None
+    now: FilePlace | None
     """The new place of the file; None if the file is gone."""
 
 
-class Sighting(NamedTuple):
+class FolderChanges(NamedTuple):
     """Changes by other programs since the last look."""
 
-    arrived: Sequence[Arrived] = ()
-    left: Sequence[Left] = ()
+    arrived: Sequence[ArrivedFile] = ()
+    left: Sequence[DepartedFile] = ()
     registry: Mapping[str, Json] | None = None
     """The entries of the registry if another program has changed it, otherwise None."""
     owners: Sequence[str] = ()
@@ -53,7 +52,7 @@ class Sighting(NamedTuple):
         return not (self.arrived or self.left or self.owners or self.is_more) and self.registry is None
 
 
-class Sheet(NamedTuple):
+class WantedFile(NamedTuple):
     """The wanted place and content of a file for a copy of a message."""
 
     known: KnownFile
@@ -73,22 +72,22 @@ class Setback(NamedTuple):
 class Visit(Protocol):
     """One visit to the folder, exclusive among all processes of the space."""
 
-    async def look(self, limit: int) -> Sighting:
+    async def look(self, limit: int) -> FolderChanges:
         """Return the changes by other programs, up to about `limit` files. The call is fast if nothing has changed. A
         file is reported again until `note` or `set_aside` is called for it. A file that was written a moment ago and is
         no valid JSON is not reported yet: its writer may not have finished."""
         ...
 
-    async def note(self, known: Sequence[KnownFile], digests: Mapping[Spot, str]) -> None:
+    async def note(self, known: Sequence[KnownFile], digests: Mapping[FilePlace, str]) -> None:
         """Remember files, with the digest of each one's content. For a file without a digest, keep the one from its
         former place. A former place of the same id and agent is forgotten."""
         ...
 
-    async def set_aside(self, spot: Spot, digest: str, problem: str) -> None:
+    async def set_aside(self, spot: FilePlace, digest: str, problem: str) -> None:
         """Ignore a file until it changes, and remember the problem."""
         ...
 
-    async def bring(self, sheets: Sequence[Sheet]) -> None:
+    async def bring(self, sheets: Sequence[WantedFile]) -> None:
         """Synchronise files: write missing ones, move misplaced ones, leave correct ones. Each file is complete when
         this returns, is never visible in part, and is durable when the visit has ended. The call is idempotent. The
         name of a spot is a preference: if another file has it, that file stays, and a free name is used."""

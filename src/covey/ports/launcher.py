@@ -62,14 +62,14 @@ class Program(NamedTuple):
     """The time in seconds after that, or after a stop, until the program is killed."""
 
 
-class Line(NamedTuple):
+class OutputLine(NamedTuple):
     """A line of a program's output, without its newline. Bytes that are not UTF-8 are replaced."""
 
     stream: Stream
     text: str
 
 
-class Kept(NamedTuple):
+class KeptOutput(NamedTuple):
     """The kept part of an output. If nothing was dropped, `head` and `tail` together are the whole."""
 
     head: bytes
@@ -92,7 +92,7 @@ class Kept(NamedTuple):
         return f"{head}\n[... {self.left_out} bytes left out ...]\n{tail}"
 
 
-class Ending(StrEnum):
+class EndReason(StrEnum):
     """The reason of the end of a run."""
 
     EXITED = "exited"
@@ -107,18 +107,18 @@ class Ending(StrEnum):
     """The supervisor of the program was killed, and the program with it. How far it had come is not known."""
 
 
-class Ended(NamedTuple):
+class ProgramEnd(NamedTuple):
     """The end of a run. All processes of the run are gone."""
 
-    ending: Ending
+    ending: EndReason
     exit_code: int | None
     """The exit code; None if a signal ended the program, or if the code is not known."""
     signal: int | None
     """The signal that ended the program, or None."""
     why: str
     """The argument of `stop`; empty if the program was not stopped."""
-    stdout: Kept
-    stderr: Kept
+    stdout: KeptOutput
+    stderr: KeptOutput
     started_at: datetime
     ended_at: datetime
     survivors: tuple[int, ...] = ()
@@ -127,10 +127,10 @@ class Ended(NamedTuple):
     @property
     def is_success(self) -> bool:
         """True if the program ended by itself with the exit code 0."""
-        return self.ending is Ending.EXITED and self.exit_code == 0
+        return self.ending is EndReason.EXITED and self.exit_code == 0
 
 
-class Running(Protocol):
+class StartedProgram(Protocol):
     """A program that was started. It runs on even if its lines are not read and its end is not awaited."""
 
     @property
@@ -138,19 +138,19 @@ class Running(Protocol):
         """The program's process id, which is also its process group and session."""
         ...
 
-    def lines(self) -> AsyncIterator[Line]:
+    def lines(self) -> AsyncIterator[OutputLine]:
         """Yield the lines of stdout and stderr as they come, until the run has ended. This is for showing progress: a
         slow reader misses the oldest waiting lines, and a flood of output leaves gaps. The result of `wait` has the
         kept output. There is one reader; each line is read once."""
         ...
 
-    async def stop(self, why: str = "") -> "Ended":
+    async def stop(self, why: str = "") -> "ProgramEnd":
         """Tell the program and its descendants to terminate, kill those that are left after the grace, and return the
         end of the run. Further stops have no effect, and the end of a run that has ended does not change. The call
         takes at most the grace and some seconds. Cancelling it does not undo the stop."""
         ...
 
-    async def wait(self) -> Ended:
+    async def wait(self) -> ProgramEnd:
         """Wait for the end of the run and return it: the program and its descendants are gone, and the outcome is
         recorded in the folder. Several tasks may wait, also afterwards. Cancelling a wait leaves the program
         running."""
@@ -170,14 +170,14 @@ class Launcher(Protocol):
     A launcher is bound to the event loop of its first use. Any method but `recall` may raise LauncherUnavailable.
     """
 
-    async def start(self, program: Program) -> Running:
+    async def start(self, program: Program) -> StartedProgram:
         """Start a program; it runs when this returns. Raise ProgramNotFound if there is no such command,
         ProgramNotExecutable if it can't be run, and Invalid if a value is wrong (no such `cwd`, a folder that was used
         before, a zero byte in an argument). After an error nothing has run, and the folder is unchanged. Cancelling the
         call leaves nothing running."""
         ...
 
-    def recall(self, folder: str) -> Ended | None:
+    def recall(self, folder: str) -> ProgramEnd | None:
         """Return the recorded end of the run with this folder, whichever process started it; None if no end is
         recorded, for example while it runs. A recorded end survives a crash of the machine."""
         ...

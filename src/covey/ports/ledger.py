@@ -1,16 +1,16 @@
-"""Messages, deliveries, inboxes, offers and tickets: collections of records in a transaction."""
+"""Messages, deliveries, inboxes, offers, tickets and the journal: collections of records in a transaction. Search: a
+full-text index of messages, which follows them up to a watermark and never delays a send."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, TicketId
-from covey.core.ledger.delivery import Delivery, DeliveryState
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
 from covey.core.ledger.event import Action, Event
 from covey.core.ledger.message import Kind, Message
 from covey.core.ledger.offer import Offer
 from covey.core.ledger.ticket import Ticket
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.names import AgentName, DeliveryId, InboxId, MessageId, OfferId, Scope, SessionId, Subject, TicketId
 
 
 class MessageFilter(NamedTuple):
@@ -65,33 +65,33 @@ class Messages(Protocol):
 class Deliveries(Protocol):
     """Deliveries by id and by message."""
 
-    async def get(self, delivery_id: DeliveryId) -> Delivery | None:
+    async def get(self, delivery_id: DeliveryId) -> DeliveryRecord | None:
         """Return the delivery, or None."""
         ...
 
-    async def place(self, delivery: Delivery) -> Delivery:
+    async def place(self, delivery: DeliveryRecord) -> DeliveryRecord:
         """Add the delivery, or move it to the inbox that it names now. Return it with a `seq` that is greater than any
         before."""
         ...
 
-    async def put(self, delivery: Delivery) -> None:
+    async def put(self, delivery: DeliveryRecord) -> None:
         """Replace a delivery that was placed before. Its inbox and seq must be unchanged."""
         ...
 
-    async def of_message(self, message_id: MessageId) -> Sequence[Delivery]:
+    async def of_message(self, message_id: MessageId) -> Sequence[DeliveryRecord]:
         """Return all deliveries of the message, in the order of their ids' numbers."""
         ...
 
-    async def unsettled_in(self, scope: Scope) -> Sequence[Delivery]:
+    async def unsettled_in(self, scope: Scope) -> Sequence[DeliveryRecord]:
         """Return the deliveries of the scope that are queued, offered or in context, by seq."""
         ...
 
-    async def handled(self, agent: AgentName, number: int) -> Sequence[Delivery]:
+    async def handled(self, agent: AgentName, number: int) -> Sequence[DeliveryRecord]:
         """Return the handled copies of the message that has this number for the agent, in the order of their ids'
         numbers. The cost does not grow with other deliveries."""
         ...
 
-    async def lapsed(self, now: datetime, limit: int) -> Sequence[Delivery]:
+    async def lapsed(self, now: datetime, limit: int) -> Sequence[DeliveryRecord]:
         """Return the first `limit` deliveries that are offered with a lease that ended by `now`, or queued and expired
         by `now`: by the time of that end or expiry, then by seq. The cost does not grow with other deliveries."""
         ...
@@ -102,7 +102,7 @@ class Inboxes(Protocol):
 
     async def waiting(
         self, inbox: InboxId, states: Collection[DeliveryState], after: int = 0, limit: int = 1000
-    ) -> Sequence[Delivery]:
+    ) -> Sequence[DeliveryRecord]:
         """Return the first `limit` deliveries in `states` (of queued, offered, in_context) with a seq over `after`,
         by seq."""
         ...
@@ -111,11 +111,13 @@ class Inboxes(Protocol):
         """Return the number of deliveries that are queued in the inbox, in constant time."""
         ...
 
-    async def oldest(self, inbox: InboxId, kinds: Collection[Kind]) -> Delivery | None:
+    async def oldest(self, inbox: InboxId, kinds: Collection[Kind]) -> DeliveryRecord | None:
         """Return the queued delivery with the lowest seq that is of one of `kinds`, or None."""
         ...
 
-    async def alike(self, inbox: InboxId, sender: AgentName, scope: Scope, subject: Subject) -> Sequence[Delivery]:
+    async def alike(
+        self, inbox: InboxId, sender: AgentName, scope: Scope, subject: Subject
+    ) -> Sequence[DeliveryRecord]:
         """Return the queued notifies and updates of that sender, scope and subject, by seq."""
         ...
 
@@ -207,3 +209,28 @@ class Journal(Protocol):
     async def last(self) -> int:
         """Return the position of the newest event; 0 if there is none."""
         ...
+
+
+class SearchHit(NamedTuple):
+    message_id: MessageId
+    snippet: str
+    """The matching passage, with the words in «»."""
+
+
+class Search(Protocol):
+    """A full-text index that follows the messages."""
+
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[SearchHit]:
+        """Return the best `limit` messages that have all the words (in subject or text) and match the filter, best
+        first, among all that were committed before the call. Any text is a query; punctuation has no meaning."""
+        ...
+
+    async def forget(self) -> None:
+        """Remove pruned messages from the index. `find` does not return them even before this call."""
+        ...
+
+    async def lag(self) -> int:
+        """Return the number of messages that are not indexed yet."""
+        ...
+
+    async def close(self) -> None: ...

@@ -33,19 +33,19 @@ class LogState(NamedTuple):
     """The position of the newest record; 0 in a new log."""
 
 
-class Snapshot(NamedTuple):
+class LogSnapshot(NamedTuple):
     """The state that follows from all records up to a position, stored beside the log."""
 
     position: int
     name: str
 
 
-Hear = Callable[[LogEntry | None], None]
+RecordCallback = Callable[[LogEntry | None], None]
 """A callback for each entry as it is added, in their order; it gets None if entries may have been missed. The log calls
 it on a thread of its own. It must not block for long, and must not raise."""
 
 
-Tell = Callable[[int | BaseException | None], None]
+AppendCallback = Callable[[int | BaseException | None], None]
 """A callback for the result or the exception of `append`. It is called once, on any thread. It must not block or
 raise."""
 
@@ -91,7 +91,7 @@ class Log(Protocol):
         """
         ...
 
-    def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
+    def begin_append(self, record: bytes, expected: int, record_id: str, tell: AppendCallback) -> None:
         """Like `append`, but return at once and pass the result to `tell`. An event loop's thread may call this, once
         the log has been used."""
         ...
@@ -101,7 +101,7 @@ class Log(Protocol):
         None if the next entry is no longer retained."""
         ...
 
-    def listen(self, hear: Hear) -> Callable[[], None]:
+    def listen(self, hear: RecordCallback) -> Callable[[], None]:
         """Pass entries of other writers to `hear` from now on, until the returned function is called. Entries that were
         added through this object may be left out. Entries may be missed, so a replica also polls."""
         ...
@@ -114,11 +114,11 @@ class Log(Protocol):
 class LogSnapshots(Protocol):
     """Snapshots of a log. The newest two are retained, and the records after the older of them."""
 
-    def newest(self) -> Snapshot | None:
+    def newest(self) -> LogSnapshot | None:
         """Return the newest snapshot, or None."""
         ...
 
-    def fetch(self, snapshot: Snapshot, file: str) -> None:
+    def fetch(self, snapshot: LogSnapshot, file: str) -> None:
         """Write the content of a snapshot to a file. Raise StoreCorrupt if the content is damaged."""
         ...
 

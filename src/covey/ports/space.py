@@ -4,13 +4,12 @@ from typing import Protocol
 
 from covey.core.names import AgentName
 from covey.ports.blobs import Blobs, Files
-from covey.ports.clock import Clock, Ids
+from covey.ports.channels import Wire
+from covey.ports.clock import Clock, Ids, Wakeups
 from covey.ports.directory import Liveness
 from covey.ports.folder import SharedArchive
-from covey.ports.search import Search
+from covey.ports.ledger import Search
 from covey.ports.store import Store
-from covey.ports.wakeups import Wakeups
-from covey.ports.wire import Wire
 
 
 class Ports(Protocol):

@@ -4,13 +4,12 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from typing import NamedTuple, Protocol, TypeVar
 
-from covey.core.ids import Topic
+from covey.core.names import Topic
 from covey.ports.channels import Bindings, Posts
 from covey.ports.directory import Agents, Sessions, Settings, Tokens
 from covey.ports.ledger import Deliveries, Inboxes, Journal, Messages, Offers, Tickets
-from covey.ports.pruning import Pruned, RetentionQueries
-from covey.ports.storms import Flows, Trees
-from covey.ports.work import Runs, Tasks, Waits
+from covey.ports.pruning import PrunedIds, RetentionQueries
+from covey.ports.work import Flows, Runs, Tasks, Trees, Waits
 
 T = TypeVar("T")
 
@@ -45,12 +44,13 @@ class Transaction(Protocol):
     """
 
     @property
-    def moment(self) -> int:
-        """The number of that moment. No other moment of the store has it. Operations that become durable together may
-        see the same number, until one of them changes an agent, a session or a setting: then the number is another.
+    def directory_version(self) -> int:
+        """The version of the directory that this transaction sees. Different transactions see different versions,
+        except that operations that become durable together may share one, until one of them changes an agent, a
+        session or a setting: then the version changes.
 
         It is the key for caches of facts about agents, sessions and settings, such as the route of a message. Only the
-        store knows when such a record has changed, also by another process; without the number every send would look
+        store knows when such a record has changed, also by another process; without the version every send would look
         for its recipient and that recipient's sessions again."""
         ...
 
@@ -95,9 +95,9 @@ class Transaction(Protocol):
     @property
     def journal(self) -> Journal: ...
     @property
-    def holdings(self) -> RetentionQueries: ...
+    def retention(self) -> RetentionQueries: ...
     @property
-    def pruned(self) -> Pruned: ...
+    def pruned(self) -> PrunedIds: ...
 
     def ring(self, topic: Topic) -> None:
         """Ring `topic` once this transaction is durable, before `commit` returns. If the commit fails, do not ring."""

@@ -4,23 +4,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post
+from covey.core.channels.post import Binding, Post
 from covey.core.directory.session import Session
-from covey.core.directory.token import Token
 from covey.core.formats.portable import FiledMessage, NumberedAgent, RecordKind, Setting
-from covey.core.ids import MessageId
-from covey.core.ledger.delivery import Delivery
+from covey.core.identity import Token
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.event import Event
 from covey.core.ledger.offer import Offer
 from covey.core.ledger.ticket import Ticket
+from covey.core.names import MessageId
 from covey.core.work.run import Run
 from covey.core.work.task import Task
 
 R = TypeVar("R")
 
 
-class Placed(NamedTuple, Generic[R]):
+class PlacedRecord(NamedTuple, Generic[R]):
     """A record with its place among those of its kind, which is the cursor for the next page."""
 
     place: int
@@ -59,11 +58,11 @@ class View(Protocol):
         """Return events; their position is their place."""
         ...
 
-    async def sessions(self, after: int, limit: int) -> Sequence[Placed[Session]]:
+    async def sessions(self, after: int, limit: int) -> Sequence[PlacedRecord[Session]]:
         """Return sessions, ended or not."""
         ...
 
-    async def offers(self, after: int, limit: int) -> Sequence[Placed[Offer]]:
+    async def offers(self, after: int, limit: int) -> Sequence[PlacedRecord[Offer]]:
         """Return offers, ended or not."""
         ...
 
@@ -71,19 +70,19 @@ class View(Protocol):
         """Return the first `limit` ids of pruned messages that are greater than `after` ("" at first), sorted."""
         ...
 
-    async def messages(self, after: int, limit: int) -> Sequence[Placed[FiledMessage]]:
+    async def messages(self, after: int, limit: int) -> Sequence[PlacedRecord[FiledMessage]]:
         """Return messages in the order of acceptance."""
         ...
 
-    async def tickets(self, after: int, limit: int) -> Sequence[Placed[Ticket]]:
+    async def tickets(self, after: int, limit: int) -> Sequence[PlacedRecord[Ticket]]:
         """Return tickets, closed or not."""
         ...
 
-    async def deliveries(self, after: int, limit: int) -> Sequence[Delivery]:
+    async def deliveries(self, after: int, limit: int) -> Sequence[DeliveryRecord]:
         """Return deliveries; their seq is their place."""
         ...
 
-    async def tasks(self, after: int, limit: int) -> Sequence[Placed[Task]]:
+    async def tasks(self, after: int, limit: int) -> Sequence[PlacedRecord[Task]]:
         """Return tasks, finished or not."""
         ...
 
@@ -91,11 +90,11 @@ class View(Protocol):
         """Return every binding, by channel, then by conversation."""
         ...
 
-    async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
+    async def posts(self, after: int, limit: int) -> Sequence[PlacedRecord[Post]]:
         """Return posts, pending or not."""
         ...
 
-    async def runs(self, after: int, limit: int) -> Sequence[Placed[Run]]:
+    async def runs(self, after: int, limit: int) -> Sequence[PlacedRecord[Run]]:
         """Return runs, ended or not."""
         ...
 

@@ -4,5 +4,5 @@ tasks      workers: take the tasks of an agent, handle each, hand in the outcome
 programs   a program for each task: its folder, its prompt, its output as a result
 children   spawned children: start them, supervise them, record their outcomes
 channels   send posts to people, and receive their messages
-opening    an open space: its ports, its sessions, its children, closed in order
+open_space an open space: its ports, its sessions, its children, closed in order
 """

@@ -14,13 +14,12 @@ from covey.core.directory.session import Session
 from covey.core.errors import IdentityRefused
 from covey.core.names import AgentName
 from covey.core.store_url import StoreUrl
-from covey.runtime.opening import OpenSpace
+from covey.runtime.open_space import OpenSpace
 from covey.runtime.programs.command import Command
-from covey.runtime.programs.folders import Folders
-from covey.runtime.programs.runner import Job, Runner
-from covey.runtime.tasks.events import Moment, WorkerEvent
-from covey.runtime.tasks.held import HeldTask
-from covey.runtime.tasks.results import Failure, Result
+from covey.runtime.programs.folders import TaskFolders
+from covey.runtime.programs.runner import ProgramTerms, Runner
+from covey.runtime.tasks.execution import Moment, TaskEvent
+from covey.runtime.tasks.held_task import Failure, HeldTask, Result
 from covey.runtime.tasks.worker import Worker, WorkTerms
 from covey.services.directory.directory import Joined, JoinRequest
 from covey.services.space import Services
@@ -46,18 +45,18 @@ class Duty(NamedTuple):
     drain: timedelta = timedelta(minutes=10)
 
 
-class Show(Protocol):
+class DutyDisplay(Protocol):
     """A display of the worker's events, for a person or a program."""
 
     def begin(self, session: Session, quota: int) -> None: ...
-    def happened(self, event: WorkerEvent) -> None: ...
+    def happened(self, event: TaskEvent) -> None: ...
     def stopping(self, is_at_once: bool) -> None: ...
 
 
-async def keep_on_duty(url: StoreUrl, duty: Duty, show: Show) -> bool:
+async def keep_on_duty(url: StoreUrl, duty: Duty, show: DutyDisplay) -> bool:
     """Work until there is nothing to do, or until a signal. The first signal lets running tasks finish; a second one
     stops them. Return False if unfinished tasks were left for the next session."""
-    folders = Folders(duty.folder)
+    folders = TaskFolders(duty.folder)
     folders.make_root()
     async with OpenSpace(url, []) as space:
         joined, services = await space.join(JoinRequest(duty.agent, duty.card), await _token(space.services))
@@ -65,8 +64,10 @@ async def keep_on_duty(url: StoreUrl, duty: Duty, show: Show) -> bool:
         show.begin(joined.session, (await space.services.directory.agent(agent)).card.quota)
         programs = launcher()
         try:
-            job = Job(duty.command, Path.cwd(), _environment(joined, url), duty.is_bare, duty.time_limit, duty.grace)
-            told = _Told(show)
+            job = ProgramTerms(
+                duty.command, Path.cwd(), _environment(joined, url), duty.is_bare, duty.time_limit, duty.grace
+            )
+            told = _TrackedDisplay(show)
             runner = Runner(job, folders, programs, agent, space.services.attachments, told.progress)
 
             async def do(held: HeldTask) -> Result | Failure:
@@ -86,18 +87,18 @@ async def keep_on_duty(url: StoreUrl, duty: Duty, show: Show) -> bool:
             await programs.close()
 
 
-class _Told:
+class _TrackedDisplay:
     """A display that forwards events, and keeps the set of running tasks."""
 
-    def __init__(self, show: Show) -> None:
+    def __init__(self, show: DutyDisplay) -> None:
         self._show = show
         self.running: set[str] = set()
         self.has_left = False
 
     def progress(self, held: HeldTask, text: str) -> None:
-        self._show.happened(WorkerEvent(Moment.PROGRESS, held, text))
+        self._show.happened(TaskEvent(Moment.PROGRESS, held, text))
 
-    def happened(self, event: WorkerEvent) -> None:
+    def happened(self, event: TaskEvent) -> None:
         self.has_left |= event.moment is Moment.LEFT
         if event.task is not None:
             is_under_way = event.moment in (Moment.TAKEN, Moment.STARTED)
@@ -105,7 +106,7 @@ class _Told:
         self._show.happened(event)
 
 
-async def _run(worker: Worker, show: Show) -> None:
+async def _run(worker: Worker, show: DutyDisplay) -> None:
     """Run a worker until its end, or until signals end it."""
     running = asyncio.ensure_future(worker.run())
     signals: list[int] = []
@@ -137,7 +138,7 @@ async def _run(worker: Worker, show: Show) -> None:
 async def _token(services: Services) -> str | None:
     token = os.environ.get("COVEY_TOKEN")
     if token is not None and (await services.identities.by_token(token)).is_operator:
-        raise IdentityRefused("the operator has no session: COVEY_TOKEN has to be the agent's")
+        raise IdentityRefused("the operator has no session: put the agent's token into COVEY_TOKEN")
     return token
 
 

@@ -4,12 +4,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from covey.core.identity import Identity
-from covey.core.ids import JOURNAL_TOPIC, InboxId, MessageId, inbox_topic, message_topic
 from covey.core.json import Json
-from covey.core.ledger.delivery import Delivery, Move, moved
+from covey.core.ledger.delivery import DeliveryRecord, Move, moved
 from covey.core.ledger.event import Action, Event
-from covey.core.ledger.ticket import Ticket, TicketMove, TicketState, Trouble, ticket_moved
-from covey.core.names import AgentName, Scope
+from covey.core.ledger.ticket import Ticket, TicketMove, TicketState, TicketTrouble, ticket_moved
+from covey.core.names import JOURNAL_TOPIC, AgentName, InboxId, MessageId, Scope, inbox_topic, message_topic
 from covey.ports.store import Transaction
 
 
@@ -33,7 +32,7 @@ async def journal(
     act.tx.ring(JOURNAL_TOPIC)
 
 
-async def shift(act: Act, delivery: Delivery, move: Move, reason: str | None = None) -> Delivery:
+async def shift(act: Act, delivery: DeliveryRecord, move: Move, reason: str | None = None) -> DeliveryRecord:
     """Move a delivery along its state table, and journal the move."""
     after = moved(delivery, move, act.now, reason)
     await act.tx.deliveries.put(after)
@@ -51,7 +50,7 @@ async def shift(act: Act, delivery: Delivery, move: Move, reason: str | None = N
     return after
 
 
-async def place(act: Act, delivery: Delivery, inbox: InboxId) -> Delivery:
+async def place(act: Act, delivery: DeliveryRecord, inbox: InboxId) -> DeliveryRecord:
     """Move a queued delivery to another inbox: it is parked with the agent, or adopted by a session. The readers of
     that inbox have seen nothing of the message yet."""
     after = await act.tx.deliveries.place(delivery._replace(inbox=inbox, updated_at=act.now, seen=None))
@@ -125,7 +124,7 @@ async def pass_debt(act: Act, ticket: Ticket, question: Ticket | None) -> None:
     act.tx.ring(message_topic(ticket.message_id))
 
 
-async def trouble(act: Act, ticket: Ticket, why: Trouble) -> Ticket:
+async def trouble(act: Act, ticket: Ticket, why: TicketTrouble) -> Ticket:
     """Note on an open ticket why its answer may never come. The ticket stays open."""
     if ticket.state is not TicketState.OPEN or ticket.trouble is not None:
         return ticket

@@ -1,9 +1,9 @@
-"""All services of one space, joined. Each is made, and its module loaded, when it is first used."""
+"""All services of one space. Each service is created, and its module imported, at its first use."""
 
 from collections.abc import Callable
 
 import covey.ports as ports
-from covey.core.drive import Complete, complete
+from covey.core.coroutine import Complete, complete
 from covey.core.errors import BeyondToken
 from covey.core.identity import Grade, Identity
 from covey.core.late import late
@@ -13,8 +13,8 @@ from covey.core.limits import RECHECK_SECONDS
 class Services:
     """The services over some adapters.
 
-    A short-lived program needs one or two of them, and what it does not need it does not wait for. Hence the late
-    imports, and no annotations on what stands below: the types are inferred.
+    A short-lived program needs one or two services, and should not wait for the import of the others. So imports are
+    late, and the properties below have no annotations: their types are inferred.
     """
 
     def __init__(
@@ -31,14 +31,17 @@ class Services:
         self._holder = holder
         """The identity whose token limits these services."""
         self._launch = launching
-        """Makes what watches over children; None where this program can't have any."""
+        """Creates the supervisor of children; None if this program can't have children."""
         self._whole = whole or self
         self._complete = complete
-        """Runs what cleans up after a cancelled caller."""
+        """Runs the cleanup after a cancelled caller."""
 
     def narrowed_to(self, holder: Identity) -> "Services":
-        """Return these services as a surface gives them to whoever showed a token. An agent's token narrows them: what
-        is read is its own mail, what is done is done in its name, and what concerns the whole space is BeyondToken."""
+        """Return these services with the rights of the holder of a token.
+
+        An agent's token limits them: reads return the agent's own mail, writes are made in its name, and operations on
+        the whole space raise BeyondToken.
+        """
         from covey.core.authority import is_bound
 
         if not is_bound(holder):
@@ -65,15 +68,17 @@ class Services:
 
     @late
     def approvals(self):
-        from covey.services.dialogue.approvals import Approvals
+        from covey.services.dialogue.asks import Approvals
 
         return Approvals(self.clock, self._ports.ids, self.mail, self.asks)
 
     @late
     def asks(self):
-        from covey.services.mail.asks import Asks
+        from covey.services.dialogue.asks import Asks
 
-        return Asks(self._ports.store, self.clock, self._ports.ids, self.mail, self.waiting, self.waits, self.lately)
+        return Asks(
+            self._ports.store, self.clock, self._ports.ids, self.mail, self.waiting, self.waits, self.recently_shown
+        )
 
     @late
     def attachments(self):
@@ -85,7 +90,9 @@ class Services:
     def attention(self):
         from covey.services.attention.attention import Attention
 
-        return Attention(self._ports.store, self.clock, self._desk, self.upkeep, self.waiting, self.lately)
+        return Attention(
+            self._ports.store, self.clock, self._notice_ports, self.upkeep, self.waiting, self.recently_shown
+        )
 
     @late
     def audit(self):
@@ -99,7 +106,7 @@ class Services:
         """The bridge that imports messages of foreign programs; None if there is no wire."""
         from covey.services.peers.bridge import Bridge
 
-        self._check_whole("take in what foreign programs say")
+        self._check_whole("receive messages of foreign programs")
         wire = self._ports.wire
         return None if wire is None else Bridge(wire, self._ports.store, self.clock, self.mail)
 
@@ -132,10 +139,10 @@ class Services:
     def duties(self):
         from covey.services.tasks.duties import Duties
 
-        return Duties(self._ports.store, self.clock, self._desk, self.waiting)
+        return Duties(self._ports.store, self.clock, self._notice_ports, self.waiting)
 
     def exports(self, views: "ports.Views"):
-        from covey.services.transfer.export import Exports
+        from covey.services.transfer.exports import Exports
 
         self._check_whole("export the space")
         return Exports(views, self._ports.blobs, self.clock)
@@ -154,16 +161,16 @@ class Services:
 
     @late
     def imports(self):
-        from covey.services.transfer.import_ import Imports
+        from covey.services.transfer.imports import Imports
 
         self._check_whole("import into the space")
         return Imports(self._ports.store, self._ports.blobs, self.clock, self._ports.liveness)
 
     @late
     def inbox_limits(self):
-        from covey.services.mail.room import InboxLimits
+        from covey.services.mail.placement import InboxLimits
 
-        return InboxLimits(self._ports.store, self.clock, self._desk)
+        return InboxLimits(self._ports.store, self.clock, self._notice_ports)
 
     @late
     def launching(self) -> "ports.Launching | None":
@@ -171,10 +178,10 @@ class Services:
         return None if self._launch is None else self._launch(self)
 
     @late
-    def looking(self):
-        from covey.services.mail.looking import Looking
+    def inbox(self):
+        from covey.services.mail.inbox import InboxReader
 
-        return Looking(self._ports.store, self.clock)
+        return InboxReader(self._ports.store, self.clock)
 
     @late
     def mail(self):
@@ -183,53 +190,59 @@ class Services:
 
         acceptance = Acceptance(self._ports.ids, self._ports.liveness)
         return Mail(
-            self._ports.store, self.clock, self._desk, self._ports.blobs, acceptance, self.waiting, self._ports.wire
+            self._ports.store,
+            self.clock,
+            self._notice_ports,
+            self._ports.blobs,
+            acceptance,
+            self.waiting,
+            self._ports.wire,
         )
 
     @late
     def negotiations(self):
         from covey.services.dialogue.negotiation import Negotiations
 
-        return Negotiations(self._ports.store, self.clock, self.mail, self.asks, self.lately)
+        return Negotiations(self._ports.store, self.clock, self.mail, self.asks, self.recently_shown)
 
     @late
     def offers(self):
-        from covey.services.attention.offers import Offers
+        from covey.services.attention.offers import MailOffers
 
-        return Offers(self._ports.store, self.clock, self._desk, self.upkeep, self.lately)
+        return MailOffers(self._ports.store, self.clock, self._notice_ports, self.upkeep, self.recently_shown)
 
     @late
     def reading(self):
-        from covey.services.attention.reading import Reading
+        from covey.services.attention.offers import MessageReader
 
-        return Reading(self._ports.store, self.clock, self._desk, self.upkeep)
+        return MessageReader(self._ports.store, self.clock, self._notice_ports, self.upkeep)
 
     @late
-    def lately(self):
+    def recently_shown(self):
         from covey.services.attention.recently_shown import RecentlyShown
 
         return RecentlyShown(self.clock, self._ports.store)
 
     @late
     def pauses(self):
-        from covey.services.directory.pauses import Pauses
+        from covey.services.directory.settings import Pauses
 
-        self._check_whole("see and change what is paused")
+        self._check_whole("see and change pauses")
         return Pauses(self._ports.store, self.clock)
 
     @late
     def policies(self):
-        from covey.services.directory.policies import Policies
+        from covey.services.directory.settings import Policies
 
         self._check_whole("change settings of the space")
         return Policies(self._ports.store, self.clock)
 
     @late
     def posts(self):
-        from covey.services.channels.posts import Posts
+        from covey.services.channels.outbox import Outbox
 
         self._check_whole("use channels")
-        return Posts(self._ports.store, self.clock, self._ports.ids, self._ports.liveness)
+        return Outbox(self._ports.store, self.clock, self._ports.ids, self._ports.liveness)
 
     def prune(self, blobs: "ports.BlobUpkeep", pages: "ports.Pages"):
         from covey.services.care.prune import Prune
@@ -239,21 +252,21 @@ class Services:
 
     @late
     def runs(self):
-        from covey.services.children.runs import Runs
+        from covey.services.children.runs import RunViews
 
-        return Runs(self._ports.store, self.clock, self._ports.liveness)
+        return RunViews(self._ports.store, self.clock, self._ports.liveness)
 
     @late
     def spawning(self):
         from covey.services.children.spawning import Spawning
 
-        # A child of another agent acts in that agent's name from its first moment. So what holds is not the narrow
-        # store, but the permission that is the first stage; and the holder can start children of its own alone.
+        # A child of another agent acts in that agent's name from its start, so spawning uses the unrestricted store.
+        # The first stage of a spawn checks the permission, and a holder can start only its own children.
         whole = self._whole
         return Spawning(
             whole._ports.store,
             self.clock,
-            whole._desk,
+            whole._notice_ports,
             whole.directory,
             self.attachments,
             whole.asks,
@@ -269,8 +282,22 @@ class Services:
     def supervision(self):
         from covey.services.children.supervision import Supervision
 
-        self._check_whole("watch over children")
-        return Supervision(self._ports.store, self.clock, self._desk, self.offers, self.waiting)
+        self._check_whole("supervise children")
+        return Supervision(self._ports.store, self.clock, self._notice_ports, self.offers, self.waiting)
+
+    @late
+    def status(self):
+        from covey.services.care.status import Status
+
+        return Status(
+            self._ports.store,
+            self.clock,
+            self._ports.liveness,
+            self.runs,
+            self.waits,
+            lambda: self.storms,
+            self._holder,
+        )
 
     @late
     def storms(self):
@@ -281,13 +308,19 @@ class Services:
 
     @late
     def tasks(self):
-        from covey.services.tasks.tasks import Tasks
+        from covey.services.tasks.tasks import Delegation
 
-        return Tasks(self._ports.store, self.clock, self._desk, self.mail, self.waiting)
+        return Delegation(self._ports.store, self.clock, self._notice_ports, self.mail, self.waiting)
 
     @late
-    def _desk(self):
-        from covey.services.mail.updates import NoticePorts
+    def traffic(self):
+        from covey.services.mail.traffic import Traffic
+
+        return Traffic(self._ports.store, self.clock)
+
+    @late
+    def _notice_ports(self):
+        from covey.services.mail.filing import NoticePorts
 
         return NoticePorts(self._ports.ids, self._ports.liveness)
 
@@ -303,25 +336,25 @@ class Services:
 
     @late
     def waiting(self):
-        from covey.services.waiting import Waiting
+        from covey.services.polling import Poller
 
-        return Waiting(self._ports.wakeups, self.clock, self.upkeep.tend, self._recheck)
+        return Poller(self._ports.wakeups, self.clock, self.upkeep.tend, self._recheck)
 
     @late
-    def onlooking(self):
-        """Waiting for those who only look: it does no upkeep, and so changes nothing."""
-        from covey.services.waiting import Waiting
+    def passive_waiting(self):
+        """Waiting for read-only callers. It does no upkeep, and so changes nothing."""
+        from covey.services.polling import Poller
 
-        return Waiting(self._ports.wakeups, self.clock, None, self._recheck)
+        return Poller(self._ports.wakeups, self.clock, None, self._recheck)
 
     @late
     def waits(self):
-        from covey.services.mail.waits import Waits
+        from covey.services.mail.waits import WaitRegistry
 
-        return Waits(self._ports.store, self.clock, self._ports.liveness, self._complete)
+        return WaitRegistry(self._ports.store, self.clock, self._ports.liveness, self._complete)
 
     @late
     def work(self):
-        from covey.services.tasks.work import Work
+        from covey.services.tasks.tasks import Coordination
 
-        return Work(self._ports.store, self.mail)
+        return Coordination(self._ports.store, self.mail)

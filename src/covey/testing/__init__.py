@@ -3,9 +3,7 @@
 The contract suites are in `covey.testing.contracts`, in a package of their own because they need pytest.
 """
 
-from covey.testing.dying import Death, Died, DyingLog, DyingStore, Moment, deaths
-from covey.testing.fakes import CountingIds, DeafWakeups, HandClock, numbered_uuid
-from covey.testing.opening import (
+from covey.testing.factories import (
     Locator,
     OpenLauncher,
     OpenLiveness,
@@ -16,11 +14,13 @@ from covey.testing.opening import (
     OpenViews,
     OpenWakeups,
     Ring,
-    Searched,
-    Viewed,
+    SearchedStore,
+    ViewedStore,
     closing,
     silent,
 )
+from covey.testing.fakes import CountingIds, DeafWakeups, HandClock, numbered_uuid
+from covey.testing.faults import Death, DeathMoment, Died, DyingLog, DyingStore, deaths
 from covey.testing.records import (
     START,
     a_binding,
@@ -50,12 +50,12 @@ __all__ = [
     "CountingIds",
     "DeafWakeups",
     "Death",
+    "DeathMoment",
     "Died",
     "DyingLog",
     "DyingStore",
     "HandClock",
     "Locator",
-    "Moment",
     "OpenLauncher",
     "OpenLiveness",
     "OpenLog",
@@ -65,8 +65,8 @@ __all__ = [
     "OpenViews",
     "OpenWakeups",
     "Ring",
-    "Searched",
-    "Viewed",
+    "SearchedStore",
+    "ViewedStore",
     "a_binding",
     "a_delivery",
     "a_flow",

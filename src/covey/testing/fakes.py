@@ -5,8 +5,8 @@ from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from covey.core.ids import MessageId, OfferId, SessionId, Topic
-from covey.ports.wakeups import Bell, Wakeups
+from covey.core.names import MessageId, OfferId, SessionId, Topic
+from covey.ports.clock import Bell, Wakeups
 
 
 class HandClock:

@@ -7,16 +7,15 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from uuid import uuid4
 
-from covey.core.ids import MessageId, Topic, delivery_id, ticket_id
 from covey.core.json import Json
-from covey.core.ledger.delivery import Delivery, DeliveryState, Move, moved
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState, Move, moved
 from covey.core.ledger.event import Event
 from covey.core.ledger.message import Kind
 from covey.core.ledger.wire import encode
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, Topic, delivery_id, ticket_id
+from covey.ports.clock import Wakeups
 from covey.ports.directory import Liveness
 from covey.ports.store import Store, Transaction
-from covey.ports.wakeups import Wakeups
 from covey.testing.records import START, a_delivery, a_message, a_ticket, an_event
 
 Tell = Callable[[Json], None]
@@ -58,7 +57,7 @@ async def place(store: Store, tell: Tell, times: str) -> None:
 async def claim(store: Store, tell: Tell) -> None:
     """Take queued deliveries, one after the other, until none is left."""
 
-    async def take(transaction: Transaction) -> Delivery | None:
+    async def take(transaction: Transaction) -> DeliveryRecord | None:
         waiting = await transaction.inboxes.waiting(INBOX, {DeliveryState.QUEUED}, limit=1)
         if not waiting:
             return None

@@ -6,32 +6,31 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from covey.core.address import SessionKey, main_key, parse_address
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post, PostState
+from covey.core.channels.post import Binding, Post, PostState
 from covey.core.directory.card import Agent, Card
 from covey.core.directory.session import Holder, Session, SessionKind
-from covey.core.directory.token import Token
-from covey.core.identity import Grade, Identity
-from covey.core.ids import (
+from covey.core.identity import Grade, Identity, SessionKey, Token, main_key, parse_address
+from covey.core.json import Json
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
+from covey.core.ledger.event import Action, Event
+from covey.core.ledger.message import Kind, Message, TextPart
+from covey.core.ledger.offer import Extent, Offer
+from covey.core.ledger.ticket import Ticket, TicketState
+from covey.core.ledger.waits import Wait
+from covey.core.names import (
+    AgentName,
     InboxId,
+    Label,
     MessageId,
     OfferId,
+    Scope,
     SessionId,
+    Subject,
     TicketId,
     delivery_id,
     parked_inbox,
     ticket_id,
 )
-from covey.core.json import Json
-from covey.core.ledger.delivery import Delivery, DeliveryState
-from covey.core.ledger.event import Action, Event
-from covey.core.ledger.evidence import Extent
-from covey.core.ledger.message import Kind, Message, TextPart
-from covey.core.ledger.offer import Offer
-from covey.core.ledger.ticket import Ticket, TicketState
-from covey.core.ledger.waits import Wait
-from covey.core.names import AgentName, Label, Scope, Subject
 from covey.core.storms.budget import Tree
 from covey.core.storms.flow import Flow, Party
 from covey.core.work.run import LauncherKind, Run, RunId, RunMode, RunState
@@ -148,9 +147,9 @@ def a_delivery(
     scope: str | None = None,
     expires_at: datetime | None = None,
     lease_until: datetime | None = None,
-) -> Delivery:
+) -> DeliveryRecord:
     """Return a copy of the `n`-th message, by default parked for bob."""
-    return Delivery(
+    return DeliveryRecord(
         id=delivery_id(a_message_id(n), copy),
         message_id=a_message_id(n),
         inbox=inbox or parked_inbox(AgentName(agent)),

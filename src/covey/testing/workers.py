@@ -1,16 +1,54 @@
-"""Worker processes of a contract: started together, read, and killed."""
+"""Worker processes of a contract: started together, read, and killed; and the main function that runs in each.
 
+A worker opens the space, reports that it is ready, waits for a start signal and does its job. It sends each result as
+JSON immediately.
+"""
+
+import asyncio
 import json
 import os
 import signal
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from threading import Timer
 
 from covey.core.json import Json
-from covey.testing.opening import Locator
-from covey.testing.worker import work
+from covey.testing.factories import Locator, silent
+from covey.testing.jobs import LIVENESS_JOBS, STORE_JOBS, WAKEUPS_JOBS
+
+
+def work(pipe: Connection, environ: Mapping[str, str], job: str, factory: str, argument: str, *rest: str) -> None:
+    """Do one job, with the environment variables of the test process."""
+    os.environ.clear()
+    os.environ.update(environ)
+    with pipe:
+        asyncio.run(_work(pipe, job, Locator(factory, argument), *rest))
+
+
+async def _work(pipe: Connection, job: str, locator: Locator, *rest: str) -> None:
+    def tell(result: Json) -> None:
+        pipe.send_bytes(json.dumps(result).encode())
+
+    def ready() -> None:
+        tell("ready")
+        pipe.recv_bytes()  # the start signal comes when all workers are ready
+
+    if job in STORE_JOBS:
+        async with locator.store(silent) as store:
+            ready()
+            await STORE_JOBS[job](store, tell, *rest)
+    elif job in WAKEUPS_JOBS:
+        async with locator.wakeups() as wakeups:
+            ready()
+            await WAKEUPS_JOBS[job](wakeups, tell, *rest)
+    else:
+        liveness = locator.liveness()
+        ready()
+        LIVENESS_JOBS[job](liveness, tell, *rest)
+        pipe.recv_bytes()  # the process must keep its holder until it is killed
+
 
 LIMIT = 40.0
 """The seconds after which a worker that has not ended is killed, so that no test waits for ever."""
@@ -20,7 +58,7 @@ _FRESH = get_context("forkserver")
 are imported once in that process, instead of once in each worker."""
 
 
-class Worker:
+class WorkerProcess:
     """One worker process that does one job."""
 
     def __init__(self, job: str, locator: Locator, *arguments: str) -> None:
@@ -78,7 +116,7 @@ class Worker:
 
 
 @contextmanager
-def started(*workers: Worker) -> Generator[Sequence[Worker]]:
+def started(*workers: WorkerProcess) -> Generator[Sequence[WorkerProcess]]:
     """Wait until all workers have opened the space, and start them at once. At the end, close all of them."""
     with ExitStack() as stack:
         for worker in workers:

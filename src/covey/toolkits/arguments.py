@@ -3,28 +3,28 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar, cast
 
+from covey.core.checks import plain_object
 from covey.core.errors import Invalid
 from covey.core.json import Json, JsonObject
 from covey.core.ledger.wire import read_json
-from covey.core.plain import plain_object
-from covey.core.text.wording import closest
-from covey.toolkits.tool import Arguments, Form, Parameter, Tool
+from covey.core.reporting import closest
+from covey.toolkits.tool import Arguments, Parameter, ParameterType, Tool
 
 T = TypeVar("T")
 
 EXACT: Final = 2**53
 """Whole numbers below it are the same in every JSON reader."""
 
-_WANTED: Final[Mapping[Form, str]] = {
-    Form.TEXT: "a text",
-    Form.WHOLE: "a whole number",
-    Form.NUMBER: "a number",
-    Form.FLAG: "true or false",
-    Form.TEXTS: "a list of texts",
-    Form.OBJECT: "an object",
-    Form.OBJECTS: "a list of objects",
-    Form.MESSAGE: "a message's number, such as 3, or its id",
-    Form.MESSAGES: "a list of messages' numbers, such as [3, 4], or ids",
+_WANTED: Final[Mapping[ParameterType, str]] = {
+    ParameterType.TEXT: "a text",
+    ParameterType.WHOLE: "a whole number",
+    ParameterType.NUMBER: "a number",
+    ParameterType.FLAG: "true or false",
+    ParameterType.TEXTS: "a list of texts",
+    ParameterType.OBJECT: "an object",
+    ParameterType.OBJECTS: "a list of objects",
+    ParameterType.MESSAGE: "a message's number, such as 3, or its id",
+    ParameterType.MESSAGES: "a list of messages' numbers, such as [3, 4], or ids",
 }
 
 
@@ -113,16 +113,16 @@ def _unpacked(value: Json, opening: str) -> Json:
         return value
 
 
-_READERS: Final[Mapping[Form, Callable[[Json], Json]]] = {
-    Form.TEXT: _text,
-    Form.WHOLE: _whole,
-    Form.NUMBER: _number,
-    Form.FLAG: _flag,
-    Form.TEXTS: _texts,
-    Form.OBJECT: _object,
-    Form.OBJECTS: _objects,
-    Form.MESSAGE: _message,
-    Form.MESSAGES: _messages,
+_READERS: Final[Mapping[ParameterType, Callable[[Json], Json]]] = {
+    ParameterType.TEXT: _text,
+    ParameterType.WHOLE: _whole,
+    ParameterType.NUMBER: _number,
+    ParameterType.FLAG: _flag,
+    ParameterType.TEXTS: _texts,
+    ParameterType.OBJECT: _object,
+    ParameterType.OBJECTS: _objects,
+    ParameterType.MESSAGE: _message,
+    ParameterType.MESSAGES: _messages,
 }
 
 

@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from covey.core.errors import Invalid
 from covey.core.ledger.offer import Presentation
-from covey.core.text.wording import closest
+from covey.core.reporting import closest
 from covey.toolkits.tool import Tool, Toolkit
 
 DEFAULT: Final = "native"

@@ -7,23 +7,23 @@ from typing import Final
 
 from covey.core.attention.pending import Instructions
 from covey.core.errors import Invalid
-from covey.core.ids import MessageId
 from covey.core.json import Json
 from covey.core.ledger.offer import Presentation
+from covey.core.names import MessageId
 from covey.core.text.escape import harmless
 from covey.core.times import format_instant
-from covey.services.attention.reading import ReadPart
+from covey.services.attention.offers import ReadPart
+from covey.toolkits.answers import indented
 from covey.toolkits.arguments import given_text
 from covey.toolkits.references import message_of, was_named
-from covey.toolkits.tool import Answer, Arguments, Caller, Form, Parameter, Run, Tool
-from covey.toolkits.wording import indented
+from covey.toolkits.tool import Arguments, Caller, Parameter, ParameterType, Run, Tool, ToolAnswer
 
 PART_CHARS: Final = 20_000
 """The maximal number of characters per call."""
 
 NAME: Final = "read_message"
 REST: Final = f"{NAME}(message={{number}}, start={{next}})"
-START: Final = Parameter("start", "character of its text to begin with", Form.WHOLE)
+START: Final = Parameter("start", "character of its text to begin with", ParameterType.WHOLE)
 
 
 def given_start(arguments: Arguments) -> int:
@@ -50,7 +50,7 @@ async def read_part(
     return await caller.services.reading.read(message_id, caller.identity, start, longest, tool, presentation)
 
 
-def part_answer(part: ReadPart, rest: str) -> Answer:
+def part_answer(part: ReadPart, rest: str) -> ToolAnswer:
     """Return a part of a message for a model, and how to read on."""
     message, extent = part.message, part.extent
     lines = [
@@ -71,11 +71,11 @@ def part_answer(part: ReadPart, rest: str) -> Answer:
         "next": next_start,
         "offer": part.offer,
     }
-    return Answer("\n".join(lines), data, offer=part.offer)
+    return ToolAnswer("\n".join(lines), data, offer=part.offer)
 
 
 def _run(presentation: Presentation) -> Run:
-    async def run(caller: Caller, arguments: Arguments) -> Answer:
+    async def run(caller: Caller, arguments: Arguments) -> ToolAnswer:
         reference = given_text(arguments, "message")
         if reference is None:
             raise Invalid("message", None, "use the number of a message, or its id")
@@ -93,7 +93,10 @@ def _tool(presentation: Presentation) -> Tool:
             f"Read a whole message, {PART_CHARS:,} characters at a time: continue one that was cut at `start`. The "
             "rest also comes to you by itself."
         ),
-        parameters=(Parameter("message", "number or id of the message", Form.MESSAGE, is_required=True), START),
+        parameters=(
+            Parameter("message", "number or id of the message", ParameterType.MESSAGE, is_required=True),
+            START,
+        ),
         run=_run(presentation),
         is_read_only=True,
         is_shared=True,

@@ -1,4 +1,4 @@
-"""References: the ways in which a model names a message, and the evidence that a naming gives."""
+"""References: the ways in which a model names a message, and the evidence and the causes that follow from them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -6,13 +6,13 @@ from typing import Final
 
 from covey.core.errors import DeliveryUnknown, Invalid, NumberUnknown
 from covey.core.identity import Grade
-from covey.core.ids import MessageId, TicketId, parse_message_id, parse_ticket_id
 from covey.core.ledger.delivery import DeliveryState
+from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Message
 from covey.core.ledger.ticket import Ticket
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, TicketId, parse_message_id, parse_ticket_id
+from covey.toolkits.answers import listed
 from covey.toolkits.tool import Caller
-from covey.toolkits.wording import listed
 
 DIGITS: Final = 15
 """The maximal number of digits of a message number."""
@@ -20,7 +20,7 @@ DIGITS: Final = 15
 
 async def numbers_of(caller: Caller) -> dict[int, AgentName]:
     """Return the numbers of the caller's waiting mail, with the senders."""
-    items = await caller.services.looking.peek(caller.identity.agent)
+    items = await caller.services.inbox.peek(caller.identity.agent)
     return {item.delivery.number: item.message.sender.agent for item in items}
 
 
@@ -46,7 +46,7 @@ async def message_of(caller: Caller, reference: str, what: str = "message") -> M
 def check_answerable(message: Message, what: str) -> Message:
     """Return a message that can be answered. Raise Invalid for a notice of the space."""
     if message.sender.grade is Grade.SPACE:
-        raise Invalid(what, message.id, "it is a notice of the space itself, which reads no answers")
+        raise Invalid(what, message.id, "it is a notice of the space itself: nobody reads an answer")
     return message
 
 
@@ -70,10 +70,17 @@ def given_ticket(written: str, tool: str) -> TicketId:
         raise Invalid("ticket", written, f"copy it exactly as {tool} gave it to you") from None
 
 
-async def standing(caller: Caller, ticket: Ticket) -> str:
+async def progress_of(caller: Caller, ticket: Ticket) -> str:
     """Return the progress of a question, as its receiver's action."""
     receipt = await caller.services.mail.receipt(ticket.message_id)
     copies = [copy for copy in receipt.deliveries if copy.agent == ticket.debtor]
     if any(copy.state in (DeliveryState.IN_CONTEXT, DeliveryState.HANDLED) for copy in copies):
         return "has read it"
     return "is offline" if all(copy.is_parked for copy in copies) else "has not read it"
+
+
+async def with_cause(caller: Caller, draft: Draft) -> Draft:
+    """Return the draft as part of the causal tree that made the model write it, so that a storm is recognised."""
+    if draft.in_reply_to is not None or draft.relaying is not None:
+        return draft
+    return draft._replace(led_by=await caller.services.recently_shown.leading(caller.identity.session, draft.to))

@@ -5,19 +5,19 @@ from typing import Final, cast
 
 from covey.core.errors import Invalid
 from covey.core.json import Json, to_json
-from covey.core.text.wording import closest
-from covey.toolkits.tool import Form, Parameter, Tool, Toolkit
+from covey.core.reporting import closest
+from covey.toolkits.tool import Parameter, ParameterType, Tool, Toolkit
 
-_FORMS: Final[Mapping[Form, Mapping[str, Json]]] = {
-    Form.TEXT: {"type": "string"},
-    Form.WHOLE: {"type": "integer"},
-    Form.NUMBER: {"type": "number"},
-    Form.FLAG: {"type": "boolean"},
-    Form.TEXTS: {"type": "array", "items": {"type": "string"}},
-    Form.OBJECT: {"type": "object"},
-    Form.OBJECTS: {"type": "array", "items": {"type": "object"}},
-    Form.MESSAGE: {"type": "string"},
-    Form.MESSAGES: {"type": "array", "items": {"type": "string"}},
+_FORMS: Final[Mapping[ParameterType, Mapping[str, Json]]] = {
+    ParameterType.TEXT: {"type": "string"},
+    ParameterType.WHOLE: {"type": "integer"},
+    ParameterType.NUMBER: {"type": "number"},
+    ParameterType.FLAG: {"type": "boolean"},
+    ParameterType.TEXTS: {"type": "array", "items": {"type": "string"}},
+    ParameterType.OBJECT: {"type": "object"},
+    ParameterType.OBJECTS: {"type": "array", "items": {"type": "object"}},
+    ParameterType.MESSAGE: {"type": "string"},
+    ParameterType.MESSAGES: {"type": "array", "items": {"type": "string"}},
 }
 
 

@@ -5,21 +5,19 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from covey.core.address import Address, AddressKind
 from covey.core.errors import IllegalMove, Invalid, TaskUnknown
-from covey.core.ids import MessageId
+from covey.core.identity import Address, AddressKind
 from covey.core.json import Json
-from covey.core.ledger.body import body_of
 from covey.core.ledger.draft import Draft
-from covey.core.ledger.message import Callback, Kind, Part
-from covey.core.work.task import Task, TaskMove, TaskState
-from covey.core.work.task_path import ahead_of, moves_to
+from covey.core.ledger.message import Callback, Kind, Part, body_of
+from covey.core.names import MessageId
+from covey.core.work.task import Task, TaskMove, TaskState, ahead_of, moves_to
 from covey.services.mail.recipients import SendPolicy
 from covey.services.tasks.tasks import TaskView
-from covey.toolkits.others import other_agent
+from covey.toolkits.agents import other_agent
+from covey.toolkits.answers import said
 from covey.toolkits.references import message_of, was_named
 from covey.toolkits.tool import Caller
-from covey.toolkits.wording import said
 
 STATES: Final = tuple(str(state) for state in TaskState if state is not TaskState.PENDING)
 """The states that a model can report."""
@@ -42,7 +40,7 @@ WORDS: Final = 60
 """The number of characters of a task's text in a sentence."""
 
 
-class Work(NamedTuple):
+class WorkOrder(NamedTuple):
     """The work that a model delegates."""
 
     parts: tuple[Part, ...]
@@ -62,7 +60,7 @@ class _Purpose(NamedTuple):
     callback: Callback | None = None
 
 
-async def hand_over(caller: Caller, to: str, work: Work, for_task: str | None, tool: str) -> TaskView:
+async def hand_over(caller: Caller, to: str, work: WorkOrder, for_task: str | None, tool: str) -> TaskView:
     """Delegate work. While the caller works on one task, the work is a part of it; with several tasks the model must
     name one."""
     agent = await other_agent(caller, to, "to")
@@ -156,7 +154,7 @@ async def _named(caller: Caller, reference: str) -> TaskView:
         return await caller.services.tasks.view(task_id)
     except TaskUnknown:
         tasks = "; ".join(await described(caller, await caller.services.duties.in_hand(caller.identity)))
-        raise Invalid("task", reference, f"it is no task; your tasks: {tasks or 'none'}") from None
+        raise Invalid("task", reference, f"it is not a task; your tasks: {tasks or 'none'}") from None
 
 
 async def check_no_task(caller: Caller, message_id: MessageId, reference: str) -> None:

@@ -5,15 +5,15 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from covey.core.attention.pending import Instructions
-from covey.core.directory.capacity import Capacity
+from covey.core.directory.card import Capacity
 from covey.core.identity import Identity
-from covey.core.ids import OfferId
 from covey.core.json import Json, JsonObject
 from covey.core.ledger.offer import Presentation
+from covey.core.names import OfferId
 from covey.services.space import Services
 
 
-class Form(StrEnum):
+class ParameterType(StrEnum):
     """The type of a parameter."""
 
     TEXT = "text"
@@ -35,7 +35,7 @@ class Form(StrEnum):
 class Parameter(NamedTuple):
     name: str
     description: str
-    form: Form = Form.TEXT
+    form: ParameterType = ParameterType.TEXT
     is_required: bool = False
     choices: tuple[str, ...] = ()
     """The only texts that it takes, if they are limited."""
@@ -43,7 +43,7 @@ class Parameter(NamedTuple):
     """The JSON Schema of its objects, if a model has to know it; it replaces the default of the form."""
 
 
-class Answer(NamedTuple):
+class ToolAnswer(NamedTuple):
     """The result for a model: a readable text, and the same as data. A wrong call has an answer too: it says what was
     wrong and what is possible."""
 
@@ -65,7 +65,7 @@ class Caller(NamedTuple):
 
 
 Arguments = Mapping[str, Json]
-Run = Callable[[Caller, Arguments], Awaitable[Answer]]
+Run = Callable[[Caller, Arguments], Awaitable[ToolAnswer]]
 """Executes a call. Its arguments were checked against the parameters."""
 
 

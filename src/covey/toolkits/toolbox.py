@@ -5,19 +5,18 @@ from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Any, Final, Literal, TypedDict
 
-from covey.core.directory.capacity import Capacity
+from covey.core.directory.card import Capacity
 from covey.core.errors import CoveyError, Invalid, NotFound, NumberUnknown, RecipientUnknown
 from covey.core.json import Json
-from covey.toolkits.answers import refused, rendered
+from covey.toolkits.answers import listed, refused, rendered
 from covey.toolkits.arguments import checked
 from covey.toolkits.catalogue import tool_named
 from covey.toolkits.references import listed_numbers, numbers_of
 from covey.toolkits.schemas import DEFAULT_FORMAT, schemas
-from covey.toolkits.tool import Answer, Caller, Form, Parameter, Tool, Toolkit
-from covey.toolkits.wording import listed
+from covey.toolkits.tool import Caller, Parameter, ParameterType, Tool, ToolAnswer, Toolkit
 
 
-async def call(tool: Tool, caller: Caller, sent: object) -> Answer:
+async def call(tool: Tool, caller: Caller, sent: object) -> ToolAnswer:
     """Execute a call. An error is returned as an answer, and never raised."""
     try:
         if caller.capacity is not None:
@@ -34,7 +33,7 @@ async def call(tool: Tool, caller: Caller, sent: object) -> Answer:
 async def _whom_else(caller: Caller) -> str:
     """Return a hint with the agents that can be written to instead."""
     known = [name for name in await caller.services.directory.names() if name != caller.identity.agent]
-    return f"Known are: {listed(known)}." if known else "Nobody else is known here yet."
+    return f"Known agents: {listed(known)}." if known else "No other agent is known here yet."
 
 
 async def _what_else(caller: Caller) -> str:
@@ -48,16 +47,16 @@ async def _what_else(caller: Caller) -> str:
 ToolFunction = Callable[..., Awaitable[str]]
 """Takes the tool's parameters by name and returns the answer's text, also for an invalid call."""
 
-_TYPES: Final[Mapping[Form, Any]] = {
-    Form.TEXT: str,
-    Form.WHOLE: int,
-    Form.NUMBER: float,
-    Form.FLAG: bool,
-    Form.TEXTS: list[str],
-    Form.OBJECT: dict[str, Any],
-    Form.OBJECTS: list[dict[str, Any]],
-    Form.MESSAGE: str | int,
-    Form.MESSAGES: list[str | int],
+_TYPES: Final[Mapping[ParameterType, Any]] = {
+    ParameterType.TEXT: str,
+    ParameterType.WHOLE: int,
+    ParameterType.NUMBER: float,
+    ParameterType.FLAG: bool,
+    ParameterType.TEXTS: list[str],
+    ParameterType.OBJECT: dict[str, Any],
+    ParameterType.OBJECTS: list[dict[str, Any]],
+    ParameterType.MESSAGE: str | int,
+    ParameterType.MESSAGES: list[str | int],
 }
 
 
@@ -140,7 +139,7 @@ class Toolbox:
         `mcp`."""
         return schemas(self.toolkit, form)
 
-    async def call(self, name: object, arguments: object = None) -> Answer:
+    async def call(self, name: object, arguments: object = None) -> ToolAnswer:
         """Execute a call of a model. Whatever it sends, there is an answer that it can act on; arguments may be an
         object or its JSON text."""
         try:

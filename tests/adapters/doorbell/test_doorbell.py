@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.doorbell import ear
-from covey.adapters.doorbell.folders import space_folder, topic_name
-from covey.adapters.doorbell.listen import DoorbellWakeups
-from covey.adapters.doorbell.ring import DoorbellRinger
+from covey.adapters.doorbell import wakeups as listener
+from covey.adapters.doorbell.ringer import DoorbellRinger
+from covey.adapters.doorbell.runtime_folder import space_folder, topic_name
+from covey.adapters.doorbell.wakeups import DoorbellWakeups
 from covey.core.errors import StoreClosed
-from covey.core.ids import Topic
+from covey.core.names import Topic
 from tests.adapters.children import LIMIT_S, child
 
 A, B = Topic("a"), Topic("b")
 
 LISTEN = """
 import asyncio, sys
-from covey.adapters.doorbell.listen import DoorbellWakeups
+from covey.adapters.doorbell.wakeups import DoorbellWakeups
 
 async def main():
     wakeups = DoorbellWakeups(sys.argv[1], sys.argv[2])
@@ -37,7 +37,7 @@ asyncio.run(main())
 
 RING = """
 import sys
-from covey.adapters.doorbell.ring import DoorbellRinger
+from covey.adapters.doorbell.ringer import DoorbellRinger
 ringer = DoorbellRinger(sys.argv[1], sys.argv[2])
 for line in sys.stdin:
     ringer.ring(line.split())
@@ -95,7 +95,7 @@ async def test_a_ring_wakes_another_process(place: Place) -> None:
     await wakeups.close()
 
 
-async def test_a_process_has_one_socket_for_all_that_it_listens_to(place: Place) -> None:
+async def test_a_process_has_one_socket_for_all_its_topics(place: Place) -> None:
     wakeups = place.wakeups()
     async with wakeups.listen([A, B]), wakeups.listen([A]), wakeups.listen([Topic(str(n)) for n in range(50)]):
         assert len(place.sockets()) == 1
@@ -128,7 +128,7 @@ async def test_rings_between_waits_are_kept_and_several_are_one(place: Place) ->
     await wakeups.close()
 
 
-async def test_a_ring_is_there_without_waiting_for_it(place: Place) -> None:
+async def test_a_ring_in_the_same_process_is_noticed_at_once(place: Place) -> None:
     wakeups = place.wakeups()
     async with wakeups.listen([A]) as bell:
         assert not await bell.wait(0)
@@ -149,7 +149,7 @@ async def test_other_spaces_and_users_of_the_runtime_folder_hear_nothing(place: 
     await stranger.close()
 
 
-async def test_a_bell_hears_again_what_it_listens_to_again(place: Place) -> None:
+async def test_a_topic_can_be_listened_to_again(place: Place) -> None:
     wakeups = place.wakeups()
     for _ in range(3):
         async with wakeups.listen([A]) as bell:
@@ -162,7 +162,7 @@ async def test_a_bell_hears_again_what_it_listens_to_again(place: Place) -> None
 
 
 async def test_a_topic_without_bells_is_forgotten_after_a_while(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ear, "LINGER_S", 0.0)
+    monkeypatch.setattr(listener, "LINGER_S", 0.0)
     wakeups = place.wakeups()
     async with wakeups.listen([A]):
         assert len(place.links("a")) == 1
@@ -191,7 +191,7 @@ def test_event_loops_may_follow_one_another(place: Place) -> None:
     assert place.sockets() == []
 
 
-def test_a_loop_that_was_closed_with_bells_on_it_does_not_disturb_the_next(place: Place) -> None:
+def test_a_loop_that_was_closed_with_bells_on_it_does_not_disturb_the_next_loop(place: Place) -> None:
     wakeups = place.wakeups()
     lost = asyncio.new_event_loop()
     listening = wakeups.listen([A])
@@ -255,7 +255,7 @@ async def test_rings_from_many_threads_reach_the_bell(place: Place) -> None:
 
 
 async def test_a_full_socket_still_wakes_every_topic(place: Place) -> None:
-    """What does not fit into the socket is lost, and so the reader rings all its bells."""
+    """A ring that does not fit into the socket is lost. Therefore the reader rings all its bells."""
     wakeups = place.wakeups()
     async with wakeups.listen([A]) as a, wakeups.listen([B]) as b:
         for _ in range(2000):
@@ -266,8 +266,8 @@ async def test_a_full_socket_still_wakes_every_topic(place: Place) -> None:
     await wakeups.close()
 
 
-async def test_processes_that_do_not_read_do_not_keep_others_from_hearing(place: Place) -> None:
-    """A sender has only so much room for what lies unread; forty deaf sockets use up more than that."""
+async def test_processes_that_do_not_read_do_not_block_other_listeners(place: Place) -> None:
+    """A sender's buffer for unread rings is limited; forty sockets that are never read exceed it."""
     deaf = [place.wakeups() for _ in range(40)]
     bells = [wakeups.listen([A]) for wakeups in deaf]
     loop = asyncio.new_event_loop()
@@ -288,7 +288,7 @@ async def test_processes_that_do_not_read_do_not_keep_others_from_hearing(place:
     ringer.close()
 
 
-async def test_a_killed_listener_is_removed_by_who_rings(place: Place) -> None:
+async def test_a_killed_listener_is_removed_by_the_next_ringer(place: Place) -> None:
     with child(LISTEN, place.store, place.runtime, "a", "b") as other:
         assert other.line() == "listening"
         other.kill()
@@ -300,7 +300,7 @@ async def test_a_killed_listener_is_removed_by_who_rings(place: Place) -> None:
     assert len(place.links("b")) == 1, "nobody rang it"
 
 
-async def test_a_killed_listener_is_removed_by_who_listens_next(place: Place) -> None:
+async def test_a_killed_listener_is_removed_by_the_next_listener(place: Place) -> None:
     with child(LISTEN, place.store, place.runtime, "a", "b") as dead:
         assert dead.line() == "listening"
         dead.kill()
@@ -336,7 +336,7 @@ def test_a_socket_that_is_being_made_is_left_alone_unless_it_is_old(place: Place
 def test_a_process_that_ends_without_closing_leaves_nothing(place: Place) -> None:
     program = """
 import asyncio, sys
-from covey.adapters.doorbell.listen import DoorbellWakeups
+from covey.adapters.doorbell.wakeups import DoorbellWakeups
 wakeups = DoorbellWakeups(sys.argv[1], sys.argv[2])
 loop = asyncio.new_event_loop()
 bell = wakeups.listen(["a"])
@@ -351,7 +351,7 @@ sys.stdin.readline()
     assert list(Path(place.runtime).iterdir()) == []
 
 
-def test_a_forked_child_has_a_socket_of_its_own_and_leaves_its_parents(place: Place) -> None:
+def test_a_forked_child_has_its_own_socket_and_leaves_that_of_its_parent(place: Place) -> None:
     wakeups = place.wakeups()
 
     async def hear_in_child() -> bool:
@@ -383,10 +383,10 @@ def test_a_forked_child_has_a_socket_of_its_own_and_leaves_its_parents(place: Pl
 
 
 async def test_listeners_come_and_go_at_once_without_losing_a_ring(place: Place) -> None:
-    """Whoever leaves last takes the topic's folder along, under the hands of who comes."""
+    """The last listener that leaves removes the topic's folder, while another one arrives."""
     program = """
 import asyncio, sys
-from covey.adapters.doorbell.listen import DoorbellWakeups
+from covey.adapters.doorbell.wakeups import DoorbellWakeups
 
 async def main():
     for _ in range(30):
@@ -433,7 +433,7 @@ async def test_a_bell_hears_again_after_its_files_were_cleaned_away(place: Place
     assert list(Path(place.runtime).iterdir()) == []
 
 
-async def test_after_close_nothing_rings_and_bells_run_into_their_timeouts(place: Place) -> None:
+async def test_after_close_nothing_rings_and_waits_end_at_their_timeouts(place: Place) -> None:
     wakeups, other = place.wakeups(), place.wakeups()
     async with wakeups.listen([A]) as bell:
         waiting = asyncio.create_task(bell.wait(0.1))
@@ -451,11 +451,11 @@ async def test_after_close_nothing_rings_and_bells_run_into_their_timeouts(place
     await other.close()
 
 
-def test_ringing_needs_no_event_loop_and_little_to_import(place: Place) -> None:
+def test_ringing_needs_no_event_loop_and_few_imports(place: Place) -> None:
     program = """
 import sys
-from covey.adapters.doorbell.folders import runtime_folder
-from covey.adapters.doorbell.ring import DoorbellRinger
+from covey.adapters.doorbell.runtime_folder import runtime_folder
+from covey.adapters.doorbell.ringer import DoorbellRinger
 DoorbellRinger(sys.argv[1], sys.argv[2]).ring(["a"])
 heavy = {"asyncio", "dataclasses", "hashlib", "inspect", "logging", "msgspec", "pathlib", "socket", "threading"}
 print(sorted(heavy & set(sys.modules)))

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.doorbell.folders import (
+from covey.adapters.doorbell.runtime_folder import (
     MAX_SOCKET_PATH,
     RuntimeFolderUnusable,
     make_private,
@@ -11,8 +11,8 @@ from covey.adapters.doorbell.folders import (
     space_folder,
     topic_name,
 )
-from covey.adapters.doorbell.listen import DoorbellWakeups
-from covey.core.ids import Topic
+from covey.adapters.doorbell.wakeups import DoorbellWakeups
+from covey.core.names import Topic
 from tests.adapters.children import child
 
 
@@ -20,14 +20,14 @@ def test_the_runtime_folder_can_be_chosen() -> None:
     assert runtime_folder({"COVEY_RUNTIME_DIR": "/somewhere"}) == "/somewhere"
 
 
-def test_no_other_variable_has_a_say_in_the_runtime_folder() -> None:
+def test_no_other_variable_affects_the_runtime_folder() -> None:
     variables = {"XDG_RUNTIME_DIR": "/a", "TMPDIR": "/b", "HOME": "/c", "COVEY_RUNTIME_DIR": ""}
     assert runtime_folder(variables) == runtime_folder({})
     user = os.geteuid()
     assert runtime_folder({}) in (f"/run/user/{user}/covey", f"/tmp/covey-{user}")
 
 
-def test_a_space_is_known_by_where_its_store_really_is(tmp_path: Path) -> None:
+def test_a_space_is_identified_by_the_resolved_path_of_its_store(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     real = space_folder("/r", str(tmp_path / "real" / "covey.db"))
@@ -43,7 +43,7 @@ def test_any_text_can_be_a_topic() -> None:
 
 
 def test_all_processes_give_a_topic_the_same_name() -> None:
-    with child("from covey.adapters.doorbell.folders import topic_name; print(topic_name('journal'))") as other:
+    with child("from covey.adapters.doorbell.runtime_folder import topic_name; print(topic_name('journal'))") as other:
         assert other.line() == topic_name("journal")
 
 
@@ -100,7 +100,7 @@ def test_a_path_that_is_too_long_for_sockets_is_refused(short: Path) -> None:
 
 
 @pytest.mark.parametrize("flaw", ["mode", "link", "long"])
-async def test_listening_says_what_is_wrong_and_ringing_stays_silent(short: Path, flaw: str) -> None:
+async def test_listening_reports_the_fault_and_ringing_stays_silent(short: Path, flaw: str) -> None:
     runtime = short / "r"
     if flaw == "mode":
         runtime.mkdir(mode=0o755)

@@ -1,1 +1,1 @@
-"""What the memory adapter promises beyond the contracts."""
+"""Tests of the memory adapter beyond the contracts."""

@@ -1,9 +1,9 @@
-"""What a test can do to an imagined machine."""
+"""Operations of tests on a simulated machine."""
 
 from covey.adapters.memory import MemoryLiveness
 
 
-def test_what_was_killed_stays_dead_and_its_name_is_never_given_again() -> None:
+def test_a_killed_process_stays_dead_and_its_name_is_never_reused() -> None:
     mine = MemoryLiveness()
     dead = mine.hold()
     mine.kill(dead)

@@ -1,4 +1,4 @@
-"""The contract of a log, in memory: what tests of replicas stand on."""
+"""The contract of a log, in memory: the tests of replicas rely on this log."""
 
 import pytest
 

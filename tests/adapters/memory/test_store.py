@@ -1,4 +1,4 @@
-"""The memory store needs no event loop, and says clearly when an operation does what it must not."""
+"""The memory store needs no event loop and refuses operations that break its rules with a clear error."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,7 +8,7 @@ import pytest
 
 from covey.adapters.memory import MemoryStore
 from covey.ports.store import Survives, Transaction
-from covey.testing.everything import EVERYTHING, read_everything, write_everything
+from covey.testing.contracts.tables import EVERYTHING, read_everything, write_everything
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def test_an_operation_that_waits_for_something_else_is_refused_and_undone() -> N
         await write_everything(transaction)
         await asyncio.sleep(0)
 
-    with pytest.raises(RuntimeError, match="waited for something else"):
+    with pytest.raises(RuntimeError, match="awaited something else"):
         store.commit(dawdle).send(None)
     assert drive(store.read(read_everything)) == ()
 
@@ -57,7 +57,7 @@ def test_a_read_can_not_write() -> None:
         store.read(write_everything).send(None)
 
 
-def test_a_transaction_is_of_no_use_after_its_operation() -> None:
+def test_a_transaction_is_unusable_after_its_operation() -> None:
     store = MemoryStore()
     kept: list[Transaction] = []
 
@@ -69,5 +69,5 @@ def test_a_transaction_is_of_no_use_after_its_operation() -> None:
         write_everything(kept[0]).send(None)
 
 
-def test_it_declares_that_it_survives_nothing() -> None:
+def test_the_memory_store_declares_that_it_survives_nothing() -> None:
     assert MemoryStore().capabilities == (Survives.NOTHING, False, True)

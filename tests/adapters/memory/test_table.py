@@ -1,4 +1,4 @@
-"""A table with indexes behaves as a list that is filtered and sorted anew each time, also when changes are undone."""
+"""A table with indexes behaves like a list that is filtered and sorted each time, even after an undo."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The launcher that the contracts and the tests here are run with."""
+"""The launcher for the contracts and the tests in this folder."""
 
 import pytest
 

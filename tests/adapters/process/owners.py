@@ -1,4 +1,4 @@
-"""An owner of runs in a process of its own, which can be killed."""
+"""An owner of runs in a separate process, which can be killed."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ PROGRAM = "from tests.adapters.process.owners import main; main()"
 
 
 async def own(folder: str, run: str, *argv: str) -> None:
-    """Start a program, say its id when it has said something, say when it has ended, and do nothing more."""
+    """Start a program. Print its process id, each line of its output and its end, and then wait indefinitely."""
     launcher = ProcessLauncher()
     running = await launcher.start(Program(argv=argv, cwd="/", env=dict(os.environ), folder=folder, run=run))
     print(running.pid, flush=True)

@@ -1,4 +1,4 @@
-"""Who is whose parent, as the kernel tells it."""
+"""Process trees, read from /proc."""
 
 import os
 from pathlib import Path
@@ -10,8 +10,7 @@ def parent(pid: int) -> int:
 
 
 def runs(pid: int) -> bool:
-    """Tell whether a process runs. A zombie does not; it is for its parent to reap, and for us no matter where that is
-    the system."""
+    """Return True if a process runs. A zombie does not run: only its parent still has to reap it."""
     try:
         return _stat(pid)[0] != "Z"
     except OSError:
@@ -29,12 +28,12 @@ def guardian_of(program: int) -> int:
 
 
 def house_of(program: int) -> int:
-    """Return the house that a program's guardian is from."""
+    """Return the house that started a program's guardian."""
     return parent(parent(program))
 
 
 def children(pid: int) -> list[int]:
-    """Return the children of a process, zombies too; not those that Python keeps for workers of contracts."""
+    """Return the children of a process, including zombies, without those that Python starts for contract workers."""
     found: list[int] = []
     for place in Path("/proc").iterdir():
         if place.name.isdecimal():
@@ -54,7 +53,7 @@ def beneath(pid: int) -> list[int]:
     return found[1:]
 
 
-def holdings() -> tuple[int, int, list[int]]:
-    """Return how many descriptors and threads this process has, and its children."""
+def open_resources() -> tuple[int, int, list[int]]:
+    """Return the number of descriptors and of threads of this process, and its children."""
     descriptors, threads = ([*Path("/proc/self", name).iterdir()] for name in ("fd", "task"))
     return len(descriptors), len(threads), children(os.getpid())

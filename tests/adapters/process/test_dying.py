@@ -1,4 +1,4 @@
-"""Whatever dies first, nothing of a run is left, and how it ended can be found out."""
+"""Whichever process dies first, no process of a run is left, and its end can be recalled."""
 
 import asyncio
 import os
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.process import running as running_module
+from covey.adapters.process import run as running_module
 from covey.adapters.process.launcher import ProcessLauncher
 from covey.core.errors import LauncherUnavailable
-from covey.ports.launcher import Ending, Program
+from covey.ports.launcher import EndReason, Program
 from covey.testing import OpenLauncher
 from covey.testing.contracts.launcher import first_line
 from covey.testing.programs import a_program, a_script, becomes, is_there, processes
@@ -31,7 +31,7 @@ if os.fork() == 0:
 os.wait()
 time.sleep(float(sys.argv[1]))
 """
-"""Leaves its session, its parent and its environment."""
+"""A program that leaves its session, its parent and its environment."""
 
 FORKED = """
 import os, time
@@ -45,7 +45,7 @@ def forking(*words, **options):
 owners.print = forking
 owners.main()
 """
-"""An owner that forks when its program is ready, as programs do that use multiprocessing."""
+"""An owner that forks when its program is ready, as programs with multiprocessing do."""
 
 
 def a_daemon(folder: Path, seconds: str) -> Program:
@@ -80,11 +80,11 @@ def test_everything_ends_when_the_owner_is_killed(tmp_path: Path, _time: int) ->
     assert processes(program.run) == []
     ended = ProcessLauncher().recall(program.folder)
     assert ended is not None
-    assert (ended.ending, ended.signal) == (Ending.ABANDONED, signal.SIGKILL)
+    assert (ended.ending, ended.signal) == (EndReason.ABANDONED, signal.SIGKILL)
     assert ended.stdout.text.split() == [str(pids[1])]
 
 
-def test_everything_ends_though_somebody_forked_the_owner_and_lives_on(tmp_path: Path) -> None:
+def test_everything_ends_even_if_a_fork_of_the_owner_lives_on(tmp_path: Path) -> None:
     program = a_program(tmp_path, "sh", "-c", "echo ready; exec sleep 1000")
     with child(FORKED, program.folder, program.run, *program.argv) as owner:
         pid, twin = int(owner.line()), int(owner.line())
@@ -96,7 +96,7 @@ def test_everything_ends_though_somebody_forked_the_owner_and_lives_on(tmp_path:
             os.kill(twin, signal.SIGKILL)
 
 
-async def test_what_ended_before_the_owner_was_killed_is_recalled_after_a_sweep(tmp_path: Path) -> None:
+async def test_a_run_that_ended_before_its_owner_was_killed_is_recalled_after_a_sweep(tmp_path: Path) -> None:
     program = a_program(tmp_path, "sh", "-c", "echo out; exit 6")
     with child(PROGRAM, program.folder, program.run, *program.argv) as owner:
         assert [owner.line() for _ in range(3)][1:] == ["out", "ended"]
@@ -105,7 +105,7 @@ async def test_what_ended_before_the_owner_was_killed_is_recalled_after_a_sweep(
     assert await launcher.sweep(program.run, program.folder) == 0
     ended = launcher.recall(program.folder)
     assert ended is not None
-    assert (ended.ending, ended.exit_code, ended.stdout.text) == (Ending.EXITED, 6, "out\n")
+    assert (ended.ending, ended.exit_code, ended.stdout.text) == (EndReason.EXITED, 6, "out\n")
 
 
 async def test_a_sweep_right_after_the_owner_was_killed_leaves_nothing(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ async def test_a_sweep_right_after_the_owner_was_killed_leaves_nothing(tmp_path:
     assert not is_there(pid)
     ended = launcher.recall(program.folder)
     assert ended is not None
-    assert ended.ending is Ending.ABANDONED
+    assert ended.ending is EndReason.ABANDONED
 
 
 async def test_a_run_is_lost_and_ended_when_its_guardian_is_killed(open_launcher: OpenLauncher, tmp_path: Path) -> None:
@@ -129,14 +129,14 @@ async def test_a_run_is_lost_and_ended_when_its_guardian_is_killed(open_launcher
         daemon = int(await first_line(running))
         os.kill(guardian_of(running.pid), signal.SIGKILL)
         ended = await running.wait()
-        assert (ended.ending, ended.exit_code, ended.signal) == (Ending.LOST, None, None)
+        assert (ended.ending, ended.exit_code, ended.signal) == (EndReason.LOST, None, None)
         assert ended.stdout.text.split() == [str(daemon)]
         assert launcher.recall(program.folder) == ended
         assert becomes(lambda: not is_there(daemon) and not is_there(running.pid))
         assert (await (await launcher.start(a_program(tmp_path, "true"))).wait()).is_success
 
 
-async def test_runs_go_on_when_the_house_is_killed_and_new_ones_get_a_new_house(
+async def test_runs_continue_when_the_house_is_killed_and_new_runs_get_a_new_house(
     open_launcher: OpenLauncher, tmp_path: Path
 ) -> None:
     async with open_launcher() as launcher:
@@ -150,13 +150,13 @@ async def test_runs_go_on_when_the_house_is_killed_and_new_ones_get_a_new_house(
         assert (await running.stop()).signal == signal.SIGTERM
 
 
-async def test_a_house_that_was_killed_leaves_no_zombie_and_no_guardian_that_waits(
+async def test_a_killed_house_leaves_no_zombie_and_no_waiting_guardian(
     open_launcher: OpenLauncher, tmp_path: Path
 ) -> None:
     async with open_launcher() as launcher:
         await (await launcher.start(a_program(tmp_path, "true"))).wait()
         (house,) = children(os.getpid())
-        assert becomes(lambda: len(beneath(house)) == 2)  # the guardian that stands by, and its program's process
+        assert becomes(lambda: len(beneath(house)) == 2)  # the standby guardian, and the process for its program
         waiting = beneath(house)
         os.kill(house, signal.SIGKILL)
         assert await asyncio.to_thread(becomes, lambda: not is_there(house))
@@ -164,13 +164,11 @@ async def test_a_house_that_was_killed_leaves_no_zombie_and_no_guardian_that_wai
         assert (await (await launcher.start(a_program(tmp_path, "true"))).wait()).is_success
 
 
-async def test_a_guardian_that_was_killed_while_it_waited_is_replaced(
-    open_launcher: OpenLauncher, tmp_path: Path
-) -> None:
+async def test_a_standby_guardian_that_was_killed_is_replaced(open_launcher: OpenLauncher, tmp_path: Path) -> None:
     async with open_launcher() as launcher:
         await (await launcher.start(a_program(tmp_path, "true"))).wait()
         (house,) = children(os.getpid())
-        for rank in range(2):  # first the guardian, then the process that would be the program
+        for rank in range(2):  # first the guardian, then the process that would become the program
             assert becomes(lambda: len(beneath(house)) == 2)
             os.kill(beneath(house)[rank], signal.SIGKILL)
             try:
@@ -199,8 +197,10 @@ async def test_a_house_that_hangs_is_reported(
                 os.kill(pid, signal.SIGCONT)
 
 
-async def test_nothing_is_left_when_all_guards_are_killed_at_once(open_launcher: OpenLauncher, tmp_path: Path) -> None:
-    # Its child is no child of a guardian, so that the kernel does not end it; the mark shows it.
+async def test_no_process_is_left_when_all_guards_are_killed_at_once(
+    open_launcher: OpenLauncher, tmp_path: Path
+) -> None:
+    # The background process is not a guardian's child, so the kernel does not end it. The run's mark identifies it.
     program = a_script(tmp_path, "setsid sleep 1000 & echo ready; exec sleep 1000")
     async with open_launcher() as launcher:
         running = await launcher.start(program)
@@ -208,22 +208,22 @@ async def test_nothing_is_left_when_all_guards_are_killed_at_once(open_launcher:
         assert becomes(lambda: len(processes(program.run)) == 2)
         for pid in (house_of(running.pid), guardian_of(running.pid)):
             os.kill(pid, signal.SIGKILL)
-        assert (await running.wait()).ending is Ending.LOST
+        assert (await running.wait()).ending is EndReason.LOST
         assert processes(program.run) == []
 
 
-async def test_a_guardian_that_hangs_does_not_keep_a_run_from_being_stopped(
+async def test_a_run_can_be_stopped_even_if_its_guardian_hangs(
     open_launcher: OpenLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running_module, "STOP_S", 0.1)
     async with open_launcher() as launcher:
         running = await launcher.start(a_program(tmp_path, "sleep", "1000", grace=0.0))
         os.kill(guardian_of(running.pid), signal.SIGSTOP)
-        assert (await running.stop()).ending is Ending.LOST
+        assert (await running.stop()).ending is EndReason.LOST
         assert becomes(lambda: not is_there(running.pid))
 
 
-async def test_the_guard_pays_no_heed_to_signals_that_are_meant_for_the_owner(
+async def test_the_guard_ignores_signals_that_are_meant_for_the_owner(
     open_launcher: OpenLauncher, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "gate")
@@ -238,12 +238,12 @@ async def test_the_guard_pays_no_heed_to_signals_that_are_meant_for_the_owner(
         assert (await running.wait()).is_success
 
 
-async def test_many_runs_whose_guardians_are_killed_leave_nothing(open_launcher: OpenLauncher, tmp_path: Path) -> None:
+async def test_many_runs_with_killed_guardians_leave_no_processes(open_launcher: OpenLauncher, tmp_path: Path) -> None:
     programs = [a_script(tmp_path, "sleep 1000 & echo ready; wait", grace=0.1) for _ in range(10)]
     async with open_launcher() as launcher:
         running = await asyncio.gather(*map(launcher.start, programs))
         for one in running[::2]:
             os.kill(guardian_of(one.pid), signal.SIGKILL)
         ended = await asyncio.gather(*(one.wait() if n % 2 == 0 else one.stop() for n, one in enumerate(running)))
-        assert [one.ending for one in ended] == [Ending.LOST, Ending.STOPPED] * 5
+        assert [one.ending for one in ended] == [EndReason.LOST, EndReason.STOPPED] * 5
         assert becomes(lambda: not any(processes(program.run) for program in programs))

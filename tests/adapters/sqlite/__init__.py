@@ -1,1 +1,1 @@
-"""Tests of what the SQLite adapter adds to its contracts."""
+"""Tests of the SQLite adapter beyond its contracts."""

@@ -1,17 +1,16 @@
-"""Replicas of a log in memory, each with a folder that stands for its machine."""
+"""Replicas of a log in memory; the folder of each stands for its machine."""
 
 from collections.abc import Collection
 from pathlib import Path
 
 from covey.adapters.memory.log import MemoryLog
-from covey.adapters.sqlite.replica.replica import Replica
-from covey.adapters.sqlite.replica.replicated import ReplicatedStore
-from covey.adapters.sqlite.replica.store import ReplicaStore
-from covey.core.ids import Topic
+from covey.adapters.sqlite.replica.replica import Replica, ReplicaStore
+from covey.adapters.sqlite.replica.replicated_store import ReplicatedStore
+from covey.core.names import Topic
 from covey.core.reporting import Report, report_nothing
 from covey.ports.log import Log
 from covey.testing import silent
-from covey.testing.opening import Ring
+from covey.testing.factories import Ring
 
 
 class Machines:
@@ -42,7 +41,7 @@ class Machines:
 
 
 class Rings(list[Collection[Topic]]):
-    """What was rung."""
+    """All topics that were rung, in order."""
 
     def __call__(self, topics: Collection[Topic]) -> None:
         self.append(topics)

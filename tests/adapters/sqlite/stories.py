@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.drive import finish
-from covey.core.ids import Topic
-from covey.core.names import AgentName
+from covey.core.coroutine import finish
+from covey.core.names import AgentName, Topic
 from covey.ports.store import Operation, Transaction
 from covey.testing import an_agent
 
@@ -26,7 +25,7 @@ def register(name: str, topic: str | None = None) -> Operation[str]:
 
 
 def register_and_fail(name: str) -> Operation[None]:
-    """Return an operation that adds an agent, counts for it, rings, and then raises ValueError with its name."""
+    """Return an operation that adds an agent, takes its next number, rings, and raises ValueError with its name."""
 
     async def operation(transaction: Transaction) -> None:
         await transaction.agents.put(an_agent(name))
@@ -43,7 +42,7 @@ async def names(transaction: Transaction) -> Sequence[str]:
 
 
 def make_store(path: Path) -> None:
-    """Make a store with one agent, and leave nothing beside the file."""
+    """Make a store with one agent, and leave no other files next to it."""
     store = SqliteStore(path)
     finish(store.commit(register("bob")))
     finish(store.close())

@@ -1,4 +1,4 @@
-"""The log is written back while others write, and does not grow without end."""
+"""The log is checkpointed while processes write, and its size is bounded."""
 
 import threading
 from pathlib import Path
@@ -7,25 +7,25 @@ import apsw
 import pytest
 
 from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.checkpoints import MAX_PAGES, PAGES
-from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.engine.wal import MAX_PAGES, PAGES
+from covey.adapters.sqlite.transactions.group_commit import GroupCommit
 from covey.ports.store import Transaction
 
 PAGE_BYTES = 4096
 
 
 async def fill(store: GroupCommit, pages: int) -> None:
-    """Write so many pages into the log, a hundred with each commit."""
+    """Write `pages` pages into the log, a hundred with each commit."""
     for n in range(pages // 100):
 
         async def operation(tx: Transaction, n: int = n) -> None:
-            await tx.settings.put("filler", chr(97 + n % 26) * (100 * PAGE_BYTES))  # SQLite skips what stays the same
+            await tx.settings.put("filler", chr(97 + n % 26) * (100 * PAGE_BYTES))  # SQLite skips unchanged pages
 
         await store.commit(operation)
 
 
 def log_pages(path: Path) -> int:
-    """How long the log ever was: SQLite does not cut it when it begins anew."""
+    """Return the largest length that the log has had: SQLite does not truncate the log when it restarts it."""
     return path.with_name(f"{path.name}-wal").stat().st_size // PAGE_BYTES
 
 
@@ -33,7 +33,7 @@ def checkpointing() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.endswith("checkpoints")]
 
 
-async def test_a_log_begins_anew_however_long_writers_go_on(tmp_path: Path) -> None:
+async def test_the_log_restarts_even_while_writers_continue(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     store = GroupCommit(path)
     await fill(store, 4 * MAX_PAGES)
@@ -49,7 +49,7 @@ async def test_a_short_log_needs_no_thread(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_who_reads_for_long_holds_the_log_and_nobody_else(tmp_path: Path) -> None:
+async def test_a_long_read_holds_the_log_and_blocks_no_writer(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     store = GroupCommit(path)
     await fill(store, 100)
@@ -66,9 +66,7 @@ async def test_who_reads_for_long_holds_the_log_and_nobody_else(tmp_path: Path) 
     await store.close()
 
 
-async def test_what_is_wrong_with_a_checkpoint_is_nothing_to_who_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_checkpoint_does_not_affect_writers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> apsw.Connection:
         raise apsw.CantOpenError
 

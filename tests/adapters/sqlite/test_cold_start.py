@@ -1,4 +1,4 @@
-"""A process that lives for some milliseconds imports nothing that it does not need."""
+"""A process that lives for some milliseconds imports only the modules that it needs."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ UNWANTED = ("asyncio", "threading", "logging", "inspect", "dataclasses", "pathli
 READ = """
 import sys, json
 before = set(sys.modules)
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.adapters.sqlite.transactions.store import SqliteStore
 
 async def names(transaction):
@@ -27,7 +27,7 @@ print(json.dumps([found, sorted(set(sys.modules) - before)]))
 """
 
 
-def test_to_open_and_read_needs_no_event_loop_and_no_threads(tmp_path: Path) -> None:
+def test_opening_and_reading_needs_no_event_loop_and_no_threads(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     said = subprocess.run(

@@ -1,4 +1,4 @@
-"""Damage that SQLite does not notice: it is found, keeps nothing else from being read, and is never shown as mail."""
+"""Damage that SQLite does not notice: it is found, does not block other reads, and is never shown as mail."""
 
 import asyncio
 import random
@@ -13,17 +13,16 @@ import pytest
 import covey
 from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.adapters.sqlite.care.salvage import KEYED, NUMBERED, salvage
-from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.statements import migration, migration_names
+from covey.adapters.sqlite.engine.access import migration, migration_names, on_one_cursor
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.adapters.system.clock import SystemClock
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.errors import CoveyError, MessageDamaged, RecordDamaged
 from covey.core.identity import THE_SPACE
 from covey.core.ledger.message import Message
 from covey.core.names import AgentName
 from covey.ports.store import Operation
-from covey.services.mail.looking import Item, Looking
+from covey.services.mail.inbox import InboxItem, InboxReader
 
 BOB, CAROL = AgentName("bob"), AgentName("carol")
 TEXTS = ["the first", "the second, which is longer", "the third"]
@@ -34,13 +33,13 @@ HARMLESS = {
     ("deliveries", "seq"): "the order in the inbox",
     ("deliveries", "seen"): "nothing reads it yet",
 }
-"""Columns that no check covers, and why that shows nobody anything that was not sent to it."""
+"""Columns that no check covers, with the reason why a change shows an agent no mail that was not sent to it."""
 
 
 class Space(NamedTuple):
     path: Path
     mail: Mapping[AgentName, Sequence[Message]]
-    """What waits for whom, as it was sent."""
+    """Pending messages of each agent, as they were sent."""
 
 
 @pytest.fixture(scope="module")
@@ -73,17 +72,17 @@ def space(whole: Space, tmp_path: Path) -> Space:
     return Space(Path(shutil.copy(whole.path, tmp_path / "covey.db")), whole.mail)
 
 
-def look(path: Path, agent: AgentName) -> Sequence[Item]:
-    """Return what waits for an agent."""
+def look(path: Path, agent: AgentName) -> Sequence[InboxItem]:
+    """Return the pending items of an agent."""
     store = SqliteStore(path)
     try:
-        return finish(Looking(store, SystemClock()).peek(agent))
+        return finish(InboxReader(store, SystemClock()).peek(agent))
     finally:
         finish(store.close())
 
 
 def change(path: Path, statement: str, *values: Any) -> int:
-    """Run a statement behind Covey's back; return how many rows it has changed."""
+    """Run a statement without Covey. Return the number of changed rows."""
     connection = apsw.Connection(str(path))
     try:
         on_one_cursor(connection)(statement, values)
@@ -115,8 +114,10 @@ ALL = [(table, column, form) for table, column, kind in columns() for form in al
 
 
 def is_as_sent(space: Space) -> bool:
-    """Check that nothing is shown that was not sent to the reader; tell whether all of it is, or the reader is told
-    that it can't be."""
+    """Check that each reader is shown only messages that were sent to it.
+
+    Return True if all of them are shown or the read fails with an error.
+    """
     is_all = True
     for agent, sent in space.mail.items():
         try:
@@ -142,7 +143,7 @@ def test_each_altered_column_is_noticed_and_never_shown_as_mail(
             space.path, f"update {table} set {column} = {other} where {key} = ? and {column} is not {other}", row
         )
     except apsw.ConstraintError:
-        changed = 0  # no table takes that
+        changed = 0  # the table's constraints refuse the value
     is_as_sent(space)
     assert not changed or (table, column) in HARMLESS or integrity_check(space.path)
 
@@ -170,7 +171,7 @@ def is_noticed(path: Path) -> bool:
         return True
 
 
-def test_bytes_that_are_no_text_are_damage_and_no_traceback(space: Space) -> None:
+def test_bytes_that_are_not_text_are_reported_as_damage_without_a_traceback(space: Space) -> None:
     first, second, _ = space.mail[BOB]
     change(space.path, "update messages set document = cast(x'ff7b' as text) where id = ?", first.id)
     change(space.path, "update deliveries set sender = cast(x'ff' as text) where message_id = ?", second.id)
@@ -192,7 +193,7 @@ def test_one_damaged_message_is_shown_as_damaged_between_the_others(space: Space
     assert "shorter" not in items[1].message.text
 
 
-def test_reading_a_damaged_record_by_its_name_is_refused(space: Space) -> None:
+def test_reading_a_damaged_record_by_its_id_is_refused(space: Space) -> None:
     first, second, _ = space.mail[BOB]
     change(space.path, "update messages set document = replace(document, 'first', 'worst') where id = ?", first.id)
     change(space.path, "update deliveries set state = 'handled' where message_id = ?", second.id)
@@ -208,7 +209,7 @@ def test_reading_a_damaged_record_by_its_name_is_refused(space: Space) -> None:
         finish(store.close())
 
 
-def test_what_is_salvaged_has_no_damaged_messages(space: Space, tmp_path: Path) -> None:
+def test_a_salvaged_store_has_no_damaged_messages(space: Space, tmp_path: Path) -> None:
     first, second, third = space.mail[BOB]
     change(space.path, "update messages set document = replace(document, 'first', 'worst') where id = ?", first.id)
     change(space.path, "update deliveries set inbox = 'agent:carol' where message_id = ?", second.id)
@@ -219,7 +220,7 @@ def test_what_is_salvaged_has_no_damaged_messages(space: Space, tmp_path: Path) 
     assert integrity_check(tmp_path / "saved.db") == []
 
 
-def test_rows_of_an_older_covey_have_no_checksum_and_are_read(space: Space) -> None:
+def test_rows_of_an_older_version_without_checksums_are_readable(space: Space) -> None:
     change(space.path, "update messages set checksum = null")
     change(space.path, "update deliveries set checksum = null")
     assert is_as_sent(space)
@@ -230,7 +231,9 @@ def test_rows_of_an_older_covey_have_no_checksum_and_are_read(space: Space) -> N
     ("table", "column"),
     [("agents", "card"), ("journal", "action"), ("tickets", "state")],
 )
-def test_a_record_that_no_covey_wrote_is_damage_and_no_traceback(space: Space, table: str, column: str) -> None:
+def test_a_record_that_no_version_of_covey_wrote_is_reported_as_damage_without_a_traceback(
+    space: Space, table: str, column: str
+) -> None:
     change(space.path, f"update {table} set {column} = 'x{{'")
     store = SqliteStore(space.path)
     request = space.mail[BOB][0].id
@@ -246,18 +249,18 @@ def test_a_record_that_no_covey_wrote_is_damage_and_no_traceback(space: Space, t
         finish(store.close())
 
 
-def test_a_salvage_takes_every_table_that_has_something_of_its_own() -> None:
+def test_a_salvage_copies_every_table_that_is_not_derived() -> None:
     connection = apsw.Connection(":memory:")
     execute = on_one_cursor(connection)
     for name in migration_names():
         execute(migration(name))
     tables = {name for (name,) in list(execute("select name from sqlite_master where type = 'table'"))}
     connection.close()
-    made = {"inboxes", "directory"}  # counted anew, and a way to see changes
+    made = {"inboxes", "directory"}  # derived: recounted, and a change counter
     assert {*NUMBERED, *KEYED} == tables - made - {"migrations"}
 
 
-async def test_a_model_is_shown_the_rest_and_the_operator_is_told_once(space: Space) -> None:
+async def test_a_model_is_shown_the_intact_messages_and_the_operator_is_notified_once(space: Space) -> None:
     first, second, third = space.mail[BOB]
     change(space.path, "update messages set document = replace(document, 'longer', 'shorter') where id = ?", second.id)
     async with covey.open(f"sqlite:{space.path}") as opened:

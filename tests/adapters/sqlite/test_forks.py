@@ -1,11 +1,11 @@
-"""A process that forks while its store is open: the child harms nothing and holds nothing."""
+"""A process that forks while its store is open: the child does no harm and holds no lock."""
 
 import os
 import signal
 from pathlib import Path
 
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from tests.adapters.children import child
 from tests.adapters.sqlite.stories import LIMIT_S, make_store, names_in, register
 
@@ -30,7 +30,7 @@ print(execute("pragma integrity_check").get, execute("select count(*) from t").g
 FORK_AND_WAIT = """
 import os, sys, time
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 
 async def write(transaction):
     await transaction.settings.put("name", "value")
@@ -44,7 +44,7 @@ finish(SqliteStore(sys.argv[1]).commit(write))
 """
 
 
-def test_a_child_that_ends_does_not_harm_its_parents_transaction(tmp_path: Path) -> None:
+def test_a_child_that_exits_does_not_harm_its_parents_transaction(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     with child(FORK_BEFORE_THE_COMMIT, str(path)) as parent:
@@ -52,14 +52,14 @@ def test_a_child_that_ends_does_not_harm_its_parents_transaction(tmp_path: Path)
         assert parent.line() == "ok 4000"
 
 
-def test_the_child_of_a_killed_writer_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_the_child_of_a_killed_writer_blocks_no_other_writer(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     with child(FORK_AND_WAIT, str(path)) as parent:
         forked = int(parent.line())
         try:
             parent.kill()
-            os.kill(forked, 0)  # it lives
+            os.kill(forked, 0)  # the child is alive
             store = SqliteStore(path, limit_s=LIMIT_S)
             finish(store.commit(register("alice")))
             finish(store.close())

@@ -1,4 +1,4 @@
-"""A full disk: a small file system of one's own, filled until nothing more is accepted."""
+"""A full disk: a small private file system, filled until the store refuses more."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ MOUNT = 'mount -t tmpfs -o size=2m tmpfs "$1" && exec "$2" -c "$3" "$1" "$4"'
 FILL = """
 import asyncio, json, sys
 from pathlib import Path
-from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.group_commit import GroupCommit
 from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.errors import StoreFull
@@ -72,11 +72,11 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("way", ["inline", "threaded"])
-def test_a_full_disk_loses_nothing_and_the_store_goes_on_when_there_is_room(tmp_path: Path, way: str) -> None:
+def test_a_full_disk_loses_nothing_and_the_store_continues_when_there_is_space(tmp_path: Path, way: str) -> None:
     command = ["unshare", "-rm", "sh", "-c", MOUNT, "sh", str(tmp_path), sys.executable, FILL, way]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if "unshare:" in process.stderr or "mount:" in process.stderr:
-        pytest.skip(f"no mounts of one's own here: {process.stderr}")
+        pytest.skip(f"a private mount can't be made: {process.stderr}")
     assert process.returncode == 0, process.stderr
     said = json.loads(process.stdout)
     assert said.pop("accepted") > 50

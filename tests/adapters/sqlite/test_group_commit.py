@@ -1,4 +1,4 @@
-"""Group commit: operations that wait at the same time share a transaction, and are whole by themselves."""
+"""Group commit: operations that wait at the same time share a transaction, and each is atomic."""
 
 import asyncio
 import threading
@@ -10,10 +10,9 @@ import pytest
 
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.transactions import commit_queue, read_queue
-from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.group_commit import GroupCommit
 from covey.core.errors import StoreBusy, StoreClosed
-from covey.core.ids import Topic
-from covey.core.names import AgentName
+from covey.core.names import AgentName, Topic
 from covey.ports.store import Operation, Transaction
 from covey.testing import closing
 from tests.adapters.sqlite.stories import LIMIT_S, names, register, register_and_fail
@@ -26,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 @contextmanager
 def held(path: Path) -> Generator[None]:
-    """Hold the turn, so that operations gather in the lane."""
+    """Hold the writer lock, so that operations gather in the queue."""
     turnstile = WriterLock(str(path))
     turnstile.enter(LIMIT_S)
     try:
@@ -36,7 +35,7 @@ def held(path: Path) -> Generator[None]:
 
 
 async def gathered(store: GroupCommit, path: Path, *operations: Operation[object]) -> list[object]:
-    """Commit the operations so that they wait together, and return what came of each."""
+    """Commit the operations so that they wait together, and return the outcome of each."""
     with held(path):
         tasks = [asyncio.ensure_future(store.commit(operation)) for operation in operations]
         await asyncio.sleep(0)
@@ -44,7 +43,7 @@ async def gathered(store: GroupCommit, path: Path, *operations: Operation[object
         return await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_what_waits_together_is_one_transaction(path: Path) -> None:
+async def test_operations_that_wait_together_share_one_transaction(path: Path) -> None:
     rung: list[Collection[Topic]] = []
     async with closing(GroupCommit(path, ring=rung.append)) as store:
         results = await gathered(store, path, *(register(f"a{n}", f"topic-{n % 3}") for n in range(30)))
@@ -52,7 +51,7 @@ async def test_what_waits_together_is_one_transaction(path: Path) -> None:
     assert [set(topics) for topics in rung] == [{"topic-0", "topic-1", "topic-2"}]
 
 
-async def test_what_is_light_and_alone_is_done_at_once(path: Path) -> None:
+async def test_a_light_operation_alone_is_committed_at_once(path: Path) -> None:
     async with closing(GroupCommit(path)) as store:
         with pytest.raises(StopIteration) as done:
             store.commit(register("a"), is_light=True).send(None)
@@ -60,7 +59,7 @@ async def test_what_is_light_and_alone_is_done_at_once(path: Path) -> None:
         assert await store.read(names) == ["a"]
 
 
-async def test_what_is_light_and_comes_with_another_shares_a_transaction(path: Path) -> None:
+async def test_light_operations_that_arrive_together_share_a_transaction(path: Path) -> None:
     rung: list[Collection[Topic]] = []
     async with closing(GroupCommit(path, ring=rung.append)) as store:
         for turn in range(2):
@@ -70,7 +69,7 @@ async def test_what_is_light_and_comes_with_another_shares_a_transaction(path: P
     assert [set(topics) for topics in rung] == [{"topic-0"}, all_of_them - {"topic-0"}, all_of_them]
 
 
-async def test_what_is_light_waits_for_its_turn_like_everything(path: Path) -> None:
+async def test_a_light_operation_waits_for_its_turn_like_any_other(path: Path) -> None:
     async with closing(GroupCommit(path)) as store:
         with held(path):
             committed = asyncio.ensure_future(store.commit(register("a"), is_light=True))
@@ -80,7 +79,7 @@ async def test_what_is_light_waits_for_its_turn_like_everything(path: Path) -> N
             assert await committed == "a"
 
 
-async def test_what_is_light_and_fails_harms_nobody(path: Path) -> None:
+async def test_a_light_operation_that_fails_does_not_affect_others(path: Path) -> None:
     async with closing(GroupCommit(path)) as store:
         await store.commit(register("a"), is_light=True)
         await asyncio.sleep(0)
@@ -106,14 +105,14 @@ async def test_a_long_operation_leaves_the_event_loop_free(path: Path) -> None:
             assert await task
 
 
-async def test_a_batch_has_a_bound(path: Path) -> None:
+async def test_a_batch_has_a_maximum_size(path: Path) -> None:
     rung: list[Collection[Topic]] = []
     async with closing(GroupCommit(path, ring=rung.append)) as store:
         await gathered(store, path, *(register("bob", f"topic-{n}") for n in range(read_queue.MAX_BATCH + 10)))
     assert [len(topics) for topics in rung] == [read_queue.MAX_BATCH, 10]
 
 
-async def test_one_that_raises_harms_no_other(path: Path) -> None:
+async def test_an_operation_that_raises_does_not_affect_others(path: Path) -> None:
     rung: list[Collection[Topic]] = []
     async with closing(GroupCommit(path, ring=rung.append)) as store:
         operations = (register("a", "a"), register_and_fail("b"), register("c", "c"), register_and_fail("d"))
@@ -124,7 +123,7 @@ async def test_one_that_raises_harms_no_other(path: Path) -> None:
     assert [set(topics) for topics in rung] == [{"a", "c"}]
 
 
-async def test_what_was_undone_is_forgotten(path: Path) -> None:
+async def test_changes_that_were_rolled_back_are_forgotten(path: Path) -> None:
     async def next_number(transaction: Transaction) -> int:
         return await transaction.agents.next_number(AgentName("bob"))
 
@@ -134,7 +133,7 @@ async def test_what_was_undone_is_forgotten(path: Path) -> None:
         assert [results[0], results[2]] == [1, 2]
 
 
-async def test_a_refusal_before_anything_was_written_costs_no_second_run(path: Path) -> None:
+async def test_an_operation_that_is_refused_before_it_writes_causes_no_second_run(path: Path) -> None:
     runs: list[str] = []
 
     async def refused(transaction: Transaction) -> None:
@@ -150,7 +149,7 @@ async def test_a_refusal_before_anything_was_written_costs_no_second_run(path: P
     assert runs == ["counted", "refused", "counted"]
 
 
-async def test_an_operation_that_waits_for_something_else_is_told_so(path: Path) -> None:
+async def test_an_operation_that_waits_for_something_else_fails_with_a_clear_error(path: Path) -> None:
     async def waits(transaction: Transaction) -> None:
         await register("bob")(transaction)
         await asyncio.sleep(0)
@@ -158,11 +157,11 @@ async def test_an_operation_that_waits_for_something_else_is_told_so(path: Path)
     async with closing(GroupCommit(path)) as store:
         results = await gathered(store, path, register("a"), waits, register("c"))
         assert isinstance(results[1], RuntimeError)
-        assert "awaits nothing but its transaction" in str(results[1])
+        assert "may await only its transaction" in str(results[1])
         assert await store.read(names) == ["a", "c"]
 
 
-async def test_one_that_is_cancelled_before_its_turn_never_happens(path: Path) -> None:
+async def test_an_operation_that_is_cancelled_before_its_turn_never_runs(path: Path) -> None:
     async with closing(GroupCommit(path)) as store:
         with held(path):
             tasks = [asyncio.ensure_future(store.commit(register(name))) for name in ("a", "b", "c")]
@@ -175,7 +174,7 @@ async def test_one_that_is_cancelled_before_its_turn_never_happens(path: Path) -
         assert await store.read(names) == ["a", "c"]
 
 
-async def test_one_that_waits_too_long_is_busy_and_never_happens(path: Path) -> None:
+async def test_an_operation_that_waits_too_long_is_busy_and_never_runs(path: Path) -> None:
     async with closing(GroupCommit(path, limit_s=0.2)) as store:
         with held(path):
             async with asyncio.timeout(LIMIT_S):
@@ -195,14 +194,14 @@ async def test_reading_does_not_wait_for_a_writer(path: Path) -> None:
         await waiting
 
 
-async def test_a_full_lane_refuses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_queue_refuses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commit_queue, "MAX_WAITING", 3)
     async with closing(GroupCommit(path)) as store:
         results = await gathered(store, path, *(register(f"a{n}") for n in range(5)))
     assert [type(result) for result in results] == [str, str, str, StoreBusy, StoreBusy]
 
 
-async def test_close_finishes_what_was_begun(path: Path) -> None:
+async def test_close_finishes_pending_commits(path: Path) -> None:
     store = GroupCommit(path)
     with held(path):
         tasks = [asyncio.ensure_future(store.commit(register(name))) for name in ("a", "b")]
@@ -218,7 +217,7 @@ async def test_close_finishes_what_was_begun(path: Path) -> None:
         assert await again.read(names) == ["a", "b"]
 
 
-async def test_close_leaves_a_writer_behind_that_never_gets_its_turn(path: Path) -> None:
+async def test_close_returns_even_if_a_writer_never_gets_its_turn(path: Path) -> None:
     store = GroupCommit(path, limit_s=0.2)
     with held(path):
         task = asyncio.ensure_future(store.commit(register("a")))
@@ -231,7 +230,7 @@ async def test_close_leaves_a_writer_behind_that_never_gets_its_turn(path: Path)
         assert await again.read(names) == []
 
 
-async def test_a_store_serves_one_event_loop_after_another(path: Path) -> None:
+async def test_a_store_can_be_used_by_several_event_loops_in_sequence(path: Path) -> None:
     store = GroupCommit(path)
     await asyncio.to_thread(asyncio.run, store.commit(register("a")))
     await store.commit(register("b"))
@@ -239,7 +238,7 @@ async def test_a_store_serves_one_event_loop_after_another(path: Path) -> None:
     await store.close()
 
 
-def test_a_loop_that_ends_while_a_commit_waits_for_its_turn_does_not_harm_the_next(path: Path) -> None:
+def test_a_loop_that_ends_while_a_commit_waits_for_its_turn_does_not_affect_the_next_loop(path: Path) -> None:
     store = GroupCommit(path)
 
     async def leave_behind() -> None:
@@ -259,7 +258,7 @@ def test_a_loop_that_ends_while_a_commit_waits_for_its_turn_does_not_harm_the_ne
     asyncio.run(go_on())
 
 
-def test_a_loop_that_ends_in_the_middle_of_a_long_commit_does_not_harm_the_next(path: Path) -> None:
+def test_a_loop_that_ends_during_a_long_commit_does_not_affect_the_next_loop(path: Path) -> None:
     store = GroupCommit(path)
     started, may_end = threading.Event(), threading.Event()
 

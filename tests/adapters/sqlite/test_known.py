@@ -1,4 +1,4 @@
-"""What a connection remembers of agents, sessions and settings, while other processes write."""
+"""A connection's cache of agents, sessions and settings, while other processes write."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.core.coroutine import finish
 from covey.core.directory.card import Agent, Card
-from covey.core.drive import finish
 from covey.core.names import AgentName
 from covey.ports.store import Transaction
 from covey.testing.records import START, a_token
@@ -57,7 +57,9 @@ def write(store: SqliteStore, n: int) -> None:
     finish(store.commit(lambda tx: tx.tokens.put(a_token(n))))
 
 
-def test_an_agent_is_remembered_while_others_change_something_else(stores: tuple[SqliteStore, SqliteStore]) -> None:
+def test_an_agent_stays_cached_while_other_processes_change_other_records(
+    stores: tuple[SqliteStore, SqliteStore],
+) -> None:
     ours, theirs = stores
     put(ours, "writes code")
     write(theirs, 1)
@@ -68,7 +70,7 @@ def test_an_agent_is_remembered_while_others_change_something_else(stores: tuple
 
 def test_a_setting_that_another_process_changed_is_seen_at_once(stores: tuple[SqliteStore, SqliteStore]) -> None:
     ours, theirs = stores
-    assert mood(ours) is None  # that there is none is remembered too
+    assert mood(ours) is None  # a missing setting is cached too
     for wanted in ("calm", "", "wild"):
         set_mood(theirs, wanted)
         assert mood(ours) == wanted
@@ -77,7 +79,7 @@ def test_a_setting_that_another_process_changed_is_seen_at_once(stores: tuple[Sq
         assert mood(ours) == mood(theirs) == wanted
 
 
-def test_what_another_process_changed_is_seen_at_once(stores: tuple[SqliteStore, SqliteStore]) -> None:
+def test_an_agent_that_another_process_changed_is_seen_at_once(stores: tuple[SqliteStore, SqliteStore]) -> None:
     ours, theirs = stores
     for description in ("writes code", "reads code", "sleeps"):
         put(theirs, description)
@@ -86,7 +88,7 @@ def test_what_another_process_changed_is_seen_at_once(stores: tuple[SqliteStore,
         assert agent.card.description == description
 
 
-def test_what_was_undone_is_not_remembered(stores: tuple[SqliteStore, SqliteStore]) -> None:
+def test_a_change_that_was_rolled_back_is_not_cached(stores: tuple[SqliteStore, SqliteStore]) -> None:
     ours = stores[0]
     put(ours, "writes code")
     with pytest.raises(LookupError):

@@ -1,4 +1,4 @@
-"""The wait for the disk: after the turn has passed on, before anybody is told."""
+"""The wait for the disk: after the writer lock is released, before the caller gets its result."""
 
 import asyncio
 import os
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.engine import log_sync
+from covey.adapters.sqlite.engine import wal as log_sync
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
-from covey.adapters.sqlite.transactions.group import GroupCommit
-from covey.core.ids import Topic
+from covey.adapters.sqlite.transactions.group_commit import GroupCommit
+from covey.core.names import Topic
 from covey.ports.store import Transaction
 from covey.testing import closing
 
@@ -48,7 +48,7 @@ async def test_the_log_is_synced_after_the_turn_and_before_the_ring(
     assert happened == ["sync log=True turn free=True", "ring"]
 
 
-async def test_without_a_full_sync_nobody_waits_for_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_full_sync_commits_do_not_wait_for_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(_descriptor: int) -> None:
         raise AssertionError
 
@@ -57,7 +57,7 @@ async def test_without_a_full_sync_nobody_waits_for_the_disk(path: Path, monkeyp
         assert await store.commit(operation) == "done"
 
 
-async def test_what_is_light_does_not_wait_for_the_disk_but_with_others_it_does(
+async def test_a_light_commit_does_not_wait_for_the_disk_unless_it_shares_a_batch(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     syncs: list[int] = []

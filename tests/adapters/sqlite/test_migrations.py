@@ -1,4 +1,4 @@
-"""Two versions of the schema: one process migrates once, and a newer store is left alone."""
+"""Two versions of the schema: one process migrates once, and a newer store is left unchanged."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -7,9 +7,8 @@ from shutil import copytree
 import apsw
 import pytest
 
-from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.migrations import bring_up_to_date
-from covey.adapters.sqlite.engine.statements import MIGRATIONS_FOLDER, migration_names
+from covey.adapters.sqlite.engine.access import MIGRATIONS_FOLDER, migration_names, on_one_cursor
+from covey.adapters.sqlite.engine.connection import bring_up_to_date
 from covey.core.errors import StoreNewer
 from covey.core.store_url import APPLICATION_ID
 from tests.adapters.children import child
@@ -34,7 +33,7 @@ else:
 MIGRATE = """
 import sys
 import apsw
-from covey.adapters.sqlite.engine.migrations import bring_up_to_date
+from covey.adapters.sqlite.engine.connection import bring_up_to_date
 connection = apsw.Connection(sys.argv[1])
 connection.set_busy_timeout(10_000)
 print("ready")
@@ -45,7 +44,7 @@ print("done")
 
 
 def answers(program: str, *arguments: str) -> list[str]:
-    """Run a program in several processes that go on at the same moment, and return what each says."""
+    """Run a program in several processes that continue at the same moment. Return the output of each."""
     with ExitStack() as stack:
         children = [stack.enter_context(child(program, *arguments)) for _ in range(PROCESSES)]
         assert [process.line() for process in children] == ["ready"] * PROCESSES
@@ -64,7 +63,7 @@ def applied(path: Path) -> list[str]:
 
 @pytest.fixture
 def newer_folder(tmp_path: Path) -> Path:
-    """The migrations, and one more that can't be applied twice."""
+    """The migrations, and an additional one that can't be applied twice."""
     folder = tmp_path / "migrations"
     copytree(MIGRATIONS_FOLDER, folder)
     (folder / "9999_more.sql").write_text("create table more (x integer); insert into more values (1);")
@@ -72,7 +71,7 @@ def newer_folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.requirement("operate.versions")
-def test_several_processes_make_a_new_store_once(tmp_path: Path) -> None:
+def test_several_processes_create_a_new_store_once(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     assert answers(OPEN, str(path)) == ["open"] * PROCESSES
     assert applied(path) == list(migration_names())
@@ -91,7 +90,7 @@ def test_several_processes_migrate_an_older_store_once(tmp_path: Path, newer_fol
 
 
 @pytest.mark.requirement("operate.versions")
-def test_a_newer_store_is_refused_and_left_as_it_is(tmp_path: Path, newer_folder: Path) -> None:
+def test_a_newer_store_is_refused_and_left_unchanged(tmp_path: Path, newer_folder: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     connection = apsw.Connection(str(path))
@@ -102,7 +101,7 @@ def test_a_newer_store_is_refused_and_left_as_it_is(tmp_path: Path, newer_folder
     assert path.read_bytes() == before
 
 
-def test_the_refusal_names_what_is_unknown(tmp_path: Path, newer_folder: Path) -> None:
+def test_the_refusal_names_the_unknown_migration(tmp_path: Path, newer_folder: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     connection = apsw.Connection(str(path))
@@ -126,7 +125,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     assert names_in(path) == ["bob"]
 
 
-def test_a_store_is_marked_as_one(tmp_path: Path) -> None:
+def test_a_store_has_its_application_id(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     connection = apsw.Connection(str(path))

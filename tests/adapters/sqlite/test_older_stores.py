@@ -1,4 +1,4 @@
-"""Stores from before a migration go on as if they had always been what they are now."""
+"""Stores from before a migration work like new ones."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -9,8 +9,8 @@ import pytest
 from covey.adapters.sqlite.care.integrity import integrity_check
 from covey.adapters.sqlite.engine.access import on_one_cursor
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.address import parse_address
-from covey.core.drive import finish
+from covey.core.coroutine import finish
+from covey.core.identity import parse_address
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.marks import Marks
@@ -32,7 +32,7 @@ WITH_FILE = a_message(1)._replace(parts=(TextPart("look"), FilePart("a.txt", DIG
 
 @pytest.fixture
 def older(tmp_path: Path) -> Path:
-    """A store as it was before anything could be pruned, with a message in it."""
+    """A store with a message, in the schema before pruning was added."""
     path = tmp_path / "covey.db"
     store = SqliteStore(path)
     finish(store.commit(lambda tx: tx.messages.add(WITH_FILE, encode(WITH_FILE))))
@@ -46,7 +46,7 @@ def older(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_store_from_before_numbers_finds_what_was_handled_by_its_number(tmp_path: Path) -> None:
+def test_a_store_from_before_numbers_finds_a_handled_delivery_by_its_number(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     store = SqliteStore(path)
     handled = a_delivery(state=DeliveryState.HANDLED)._replace(number=7)
@@ -64,7 +64,7 @@ def test_a_store_from_before_numbers_finds_what_was_handled_by_its_number(tmp_pa
 
 def test_a_store_from_before_pruning_can_be_pruned(older: Path) -> None:
     store = SqliteStore(older)
-    page = finish(store.read(lambda tx: tx.holdings.files(0, 10)))
+    page = finish(store.read(lambda tx: tx.retention.files(0, 10)))
     assert list(page.items) == [DIGEST]
     assert finish(store.read(lambda tx: tx.pruned.count())) == 0
     assert finish(store.commit(lambda tx: tx.pruned.remove([WITH_FILE.id]))).messages == 1
@@ -73,7 +73,7 @@ def test_a_store_from_before_pruning_can_be_pruned(older: Path) -> None:
     assert not integrity_check(older)
 
 
-def test_tokens_from_before_their_use_was_noted_go_on_working(tmp_path: Path) -> None:
+def test_tokens_from_before_their_use_was_recorded_keep_working(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     store = SqliteStore(path)
     finish(store.commit(lambda tx: tx.tokens.put(a_token())))
@@ -88,8 +88,8 @@ def test_tokens_from_before_their_use_was_noted_go_on_working(tmp_path: Path) ->
     finish(store.close())
 
 
-def test_tasks_from_before_there_were_records_of_them_can_be_taken_and_agree_with_the_journal(tmp_path: Path) -> None:
-    """One waits, one was claimed by a session, one is over."""
+def test_tasks_from_before_task_records_can_be_claimed_and_agree_with_the_journal(tmp_path: Path) -> None:
+    """One task waits, one is claimed by a session, one is finished."""
     path = tmp_path / "covey.db"
     store = SqliteStore(path)
     clock = HandClock()

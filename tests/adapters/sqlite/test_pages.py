@@ -1,4 +1,4 @@
-"""Free pages are given back to the file system, a few at a time, while others go on."""
+"""Free pages are returned to the file system, a few at a time, while the store is in use."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from covey.adapters.sqlite.care.pages import SqlitePages
 from covey.adapters.sqlite.engine.access import on_one_cursor
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.ledger.wire import encode
 from covey.ports.store import Transaction
 from covey.testing.records import a_message
@@ -27,7 +27,7 @@ async def empty(tx: Transaction) -> None:
     await tx.pruned.remove([a_message(n).id for n in range(1, MANY)])
 
 
-def test_the_file_becomes_smaller_in_steps(tmp_path: Path) -> None:
+def test_the_file_shrinks_in_steps(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     store, pages = SqliteStore(path), SqlitePages(path)
     finish(store.commit(fill))
@@ -43,7 +43,7 @@ def test_the_file_becomes_smaller_in_steps(tmp_path: Path) -> None:
     assert not integrity_check(path)
 
 
-def test_pages_wait_for_another_time_where_somebody_keeps_the_turn(tmp_path: Path) -> None:
+def test_free_pages_are_kept_for_later_if_another_process_holds_the_writer_lock(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     store = SqliteStore(path)
     finish(store.commit(fill))
@@ -56,7 +56,7 @@ def test_pages_wait_for_another_time_where_somebody_keeps_the_turn(tmp_path: Pat
     finish(store.close())
 
 
-def test_a_file_that_cannot_give_back_uses_its_pages_again(tmp_path: Path) -> None:
+def test_a_file_that_cannot_shrink_reuses_its_pages(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     finish(SqliteStore(path).close())
     connection = apsw.Connection(str(path))

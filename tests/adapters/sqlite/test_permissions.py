@@ -1,4 +1,4 @@
-"""Files for their owner alone."""
+"""Files that only their owner can access."""
 
 import os
 from collections.abc import Generator
@@ -8,7 +8,7 @@ import pytest
 
 from covey.adapters.sqlite.search.search import SqliteSearch
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from tests.adapters.sqlite.stories import register
 
 
@@ -37,14 +37,14 @@ def test_every_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     finish(store.close())
 
 
-def test_a_folder_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+def test_an_existing_folder_keeps_its_mode(tmp_path: Path) -> None:
     folder = tmp_path / "space"
     folder.mkdir(mode=0o755)
     finish(SqliteStore(folder / "covey.db").close())
     assert folder.stat().st_mode & 0o777 == 0o755
 
 
-def test_the_usual_folder_keeps_itself_out_of_git(tmp_path: Path) -> None:
+def test_the_default_folder_excludes_itself_from_git(tmp_path: Path) -> None:
     finish(SqliteStore(tmp_path / ".covey" / "covey.db").close())
     finish(SqliteStore(tmp_path / "other" / "covey.db").close())
     assert (tmp_path / ".covey" / ".gitignore").read_text() == "*\n"

@@ -1,4 +1,4 @@
-"""Every statement finds what it wants by an index: none walks over all that is stored."""
+"""Every statement uses an index: none scans a table that grows."""
 
 import re
 from collections.abc import Iterable
@@ -6,21 +6,20 @@ from collections.abc import Iterable
 import apsw
 import pytest
 
-from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.statements import groups, statements
+from covey.adapters.sqlite.engine.access import groups, on_one_cursor, statements
 from tests.adapters.sqlite.stories import make_store
 
 GROWING = ("messages", "deliveries", "journal", "tickets", "sessions", "offers", "tasks", "posts")
 
 LISTINGS = {
-    ("messages", "newest"),  # walks back from the end, and stops at the limit
+    ("messages", "newest"),  # reads backwards from the end, and stops at the limit
     ("tasks", "newest"),
-    ("tasks", "newest_open"),  # all of an index that has nothing but these
+    ("tasks", "newest_open"),  # a scan of an index that contains only these rows
     ("tasks", "all_held"),
     ("tasks", "untold"),
-    ("sessions", "current"),  # all of an index that has nothing but these
-    ("views", "totals"),  # counts everything
-    ("store", "miscounted"),  # an integrity check reads everything
+    ("sessions", "current"),  # a scan of an index that contains only these rows
+    ("views", "totals"),  # counts all rows
+    ("store", "miscounted"),  # an integrity check reads all rows
     ("store", "recount"),
     ("messages", "to_check"),
     ("messages", "not_json"),
@@ -32,7 +31,7 @@ LISTINGS = {
     ("salvage", "pairs"),
 }
 
-ELSEWHERE = {"search", "replica"}  # on a database of its own; in a table that only replicas have, of one row
+ELSEWHERE = {"search", "replica"}  # in a separate database; in a table of one row that only replicas have
 
 
 def named() -> Iterable[tuple[str, str, str]]:
@@ -51,24 +50,24 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
 
 
 def plan(connection: apsw.Connection, statement: str) -> list[str]:
-    """Return the steps in which SQLite would run the statement."""
+    """Return the steps of SQLite's query plan for the statement."""
     numbered = [int(number) for number in re.findall(r"\?(\d)", statement)]
     values = (None,) * (max(numbered) if numbered else statement.count("?"))
     return [row[3] for row in on_one_cursor(connection)(f"explain query plan {statement}", values)]
 
 
 @pytest.mark.parametrize(("group", "name", "statement"), [pytest.param(*s, id=f"{s[0]}.{s[1]}") for s in named()])
-def test_it_uses_an_index(connection: apsw.Connection, group: str, name: str, statement: str) -> None:
+def test_a_statement_uses_an_index(connection: apsw.Connection, group: str, name: str, statement: str) -> None:
     scans = [step for step in plan(connection, statement) if step.startswith("SCAN") and step.split()[1] in GROWING]
     assert not scans or (group, name) in LISTINGS
 
 
 @pytest.mark.parametrize(("group", "name"), sorted(LISTINGS))
-def test_what_may_list_everything_is_still_there(group: str, name: str) -> None:
+def test_every_statement_that_may_scan_exists(group: str, name: str) -> None:
     assert name in statements(group)
 
 
-def test_the_current_sessions_come_from_an_index_of_their_own(connection: apsw.Connection) -> None:
+def test_the_current_sessions_have_a_separate_index(connection: apsw.Connection) -> None:
     steps = plan(connection, statements("sessions")["current"])
     assert steps[0] == "SCAN sessions USING INDEX sessions_by_agent"
 
@@ -85,7 +84,9 @@ def test_the_current_sessions_come_from_an_index_of_their_own(connection: apsw.C
         ("handled", "deliveries_handled"),
     ],
 )
-def test_what_is_pending_is_found_among_the_pending(connection: apsw.Connection, name: str, index: str) -> None:
+def test_pending_deliveries_are_found_in_an_index_of_pending_ones(
+    connection: apsw.Connection, name: str, index: str
+) -> None:
     steps = plan(connection, statements("deliveries")[name])
     assert any(index in step for step in steps), steps
     assert not any("TEMP B-TREE" in step for step in steps), steps
@@ -105,6 +106,8 @@ def test_what_is_pending_is_found_among_the_pending(connection: apsw.Connection,
         ("newest_open", "tasks_open"),
     ],
 )
-def test_what_is_not_finished_is_found_among_the_unfinished(connection: apsw.Connection, name: str, index: str) -> None:
+def test_unfinished_tasks_are_found_in_an_index_of_unfinished_ones(
+    connection: apsw.Connection, name: str, index: str
+) -> None:
     steps = plan(connection, statements("tasks")[name])
     assert [step for step in steps if index in step], steps

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.group_commit import GroupCommit
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.errors import StoreMissing
 from covey.core.formats.layout import Layout
@@ -29,7 +29,7 @@ OWN: dict[str, Open] = {
         str(folder / "space"), Layout.MAILBOX, silent
     ),
 }
-"""Ways to open a store that keeps the truth itself."""
+"""Ways to open a store that is not a replica of a log."""
 
 REPLICAS: dict[str, Open] = {
     "a replica": lambda folder: Machines(folder).store("space"),
@@ -98,7 +98,7 @@ async def refused(call: Awaitable[object]) -> StoreMissing:
 @pytest.mark.requirement("trust.store.removed")
 @pytest.mark.parametrize("remove", REMOVALS.values(), ids=REMOVALS)
 @pytest.mark.parametrize("opened", [*OWN.values(), *REPLICAS.values()], ids=[*OWN, *REPLICAS])
-async def test_nothing_is_accepted_or_shown_once_the_store_is_gone(
+async def test_nothing_is_accepted_or_shown_after_the_store_was_removed(
     tmp_path: Path, opened: Open, remove: Remove
 ) -> None:
     async with closing(opened(tmp_path)) as store:
@@ -115,7 +115,7 @@ async def test_nothing_is_accepted_or_shown_once_the_store_is_gone(
 
 @pytest.mark.parametrize("remove", OF_THE_LOG.values(), ids=OF_THE_LOG)
 @pytest.mark.parametrize("opened", [*OWN.values(), *REPLICAS.values()], ids=[*OWN, *REPLICAS])
-async def test_nothing_is_accepted_once_the_log_is_gone(tmp_path: Path, opened: Open, remove: Remove) -> None:
+async def test_nothing_is_accepted_after_the_log_was_removed(tmp_path: Path, opened: Open, remove: Remove) -> None:
     async with closing(opened(tmp_path)) as store:
         await store.commit(register("before"))
         remove(tmp_path)
@@ -124,9 +124,7 @@ async def test_nothing_is_accepted_once_the_log_is_gone(tmp_path: Path, opened: 
 
 
 @pytest.mark.parametrize("opened", OWN.values(), ids=OWN)
-async def test_a_store_that_was_moved_away_and_back_is_used_again_only_when_it_is_opened_anew(
-    tmp_path: Path, opened: Open
-) -> None:
+async def test_a_store_that_was_moved_away_and_back_must_be_opened_again(tmp_path: Path, opened: Open) -> None:
     async with closing(opened(tmp_path)) as store:
         await store.commit(register("before"))
         (tmp_path / "space").rename(tmp_path / "away")
@@ -141,7 +139,7 @@ async def test_a_store_that_was_moved_away_and_back_is_used_again_only_when_it_i
 
 
 @pytest.mark.parametrize("opened", REPLICAS.values(), ids=REPLICAS)
-async def test_a_replica_that_was_removed_is_made_anew_from_its_log(tmp_path: Path, opened: Open) -> None:
+async def test_a_replica_that_was_removed_is_rebuilt_from_its_log(tmp_path: Path, opened: Open) -> None:
     machines = Machines(tmp_path)
     way = machines.store if opened is REPLICAS["a replica"] else machines.staying
     async with closing(way("space")) as store:
@@ -152,7 +150,7 @@ async def test_a_replica_that_was_removed_is_made_anew_from_its_log(tmp_path: Pa
         assert await again.read(names) == ["before"]
 
 
-async def test_nothing_is_made_in_the_place_of_a_store_that_is_gone(tmp_path: Path) -> None:
+async def test_nothing_is_created_in_place_of_a_removed_store(tmp_path: Path) -> None:
     async with closing(GroupCommit(tmp_path / "space" / "covey.db")) as store:
         await store.commit(register("before"))
         shutil.rmtree(tmp_path / "space")
@@ -161,7 +159,7 @@ async def test_nothing_is_made_in_the_place_of_a_store_that_is_gone(tmp_path: Pa
     assert not (tmp_path / "space").exists()
 
 
-async def test_the_lock_of_the_writers_can_be_removed(tmp_path: Path) -> None:
+async def test_the_lock_file_of_the_writers_can_be_removed(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     async with closing(GroupCommit(path)) as store, closing(GroupCommit(path)) as other:
         await store.commit(register("alice"))

@@ -1,4 +1,4 @@
-"""A replica: every record once, whoever applies it, and the same rows on every machine."""
+"""A replica: every record is applied once, by any process, and every machine has the same rows."""
 
 import asyncio
 import threading
@@ -9,19 +9,18 @@ import apsw
 import pytest
 
 from covey.adapters.memory.log import MemoryLog
-from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.statements import migration_names
-from covey.adapters.sqlite.replica.record import Kind, Record, decode, encode
+from covey.adapters.sqlite.engine.access import migration_names, on_one_cursor
+from covey.adapters.sqlite.replica.record import LogRecord, LogRecordKind, decode, encode
 from covey.adapters.sqlite.replica.replica import BATCH
 from covey.core.errors import IdentityRefused, LogDiverged, StoreCorrupt, StoreNewer
-from covey.core.ids import Topic
 from covey.core.ledger.marks import BY_WHOLE_SPACE, decode_marks
 from covey.core.ledger.wire import encode as encode_message
+from covey.core.names import Topic
 from covey.ports.log import Log, LogEntry, LogState
 from covey.ports.store import Survives, Transaction
 from covey.testing import a_message, closing
 from covey.testing.contracts.store import Broken, both, increment, ringing
-from covey.testing.everything import EVERYTHING, read_everything, write_everything
+from covey.testing.contracts.tables import EVERYTHING, read_everything, write_everything
 from tests.adapters.sqlite.replicas import Machines, Rings
 from tests.reports import Reports
 
@@ -35,7 +34,7 @@ def machines(tmp_path: Path) -> Machines:
 
 
 def rows(machines: Machines, name: str) -> dict[str, list[str]]:
-    """Return all that is in the replica of a machine when it has taken in everything, with the places of its rows."""
+    """Return all rows of a machine's up-to-date replica, with their rowids."""
     machines.replica(name).close()
     connection = apsw.Connection(machines.path(name), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
@@ -60,7 +59,7 @@ async def send(transaction: Transaction, sender: str, number: int = 1) -> None:
     await transaction.messages.add(message, encode_message(message))
 
 
-async def test_what_one_machine_commits_is_there_on_every_other(machines: Machines) -> None:
+async def test_a_commit_on_one_machine_is_visible_on_every_other(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         await a.commit(write_everything)
         assert len(await b.read(read_everything)) == EVERYTHING
@@ -68,13 +67,13 @@ async def test_what_one_machine_commits_is_there_on_every_other(machines: Machin
     assert rows(machines, "a") == rows(machines, "b")
 
 
-async def test_machines_that_commit_in_turns_count_together(machines: Machines) -> None:
+async def test_machines_that_commit_alternately_count_together(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         assert [await store.commit(increment) for _ in range(5) for store in (a, b)] == list(range(1, 11))
     assert rows(machines, "a") == rows(machines, "b")
 
 
-async def test_what_was_refused_for_what_is_no_longer_so_is_not_refused(machines: Machines) -> None:
+async def test_an_operation_is_not_refused_for_a_state_that_another_machine_has_changed(machines: Machines) -> None:
     async def follow_up(transaction: Transaction) -> None:
         if await transaction.messages.get(a_message(1).id) is None:
             raise Broken
@@ -95,7 +94,7 @@ async def test_a_group_of_commits_is_one_record(machines: Machines) -> None:
         assert machines.log.state().last == before + 1
 
 
-async def test_a_commit_that_changes_nothing_adds_no_record_but_sees_what_others_did(machines: Machines) -> None:
+async def test_a_commit_without_changes_adds_no_record_but_sees_records_of_other_machines(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         await b.read(both)
         await a.commit(increment)
@@ -104,7 +103,7 @@ async def test_a_commit_that_changes_nothing_adds_no_record_but_sees_what_others
         assert machines.log.state().last == before
 
 
-async def test_a_refusal_rests_on_what_others_did_before(machines: Machines) -> None:
+async def test_a_refusal_is_based_on_earlier_records_of_other_machines(machines: Machines) -> None:
     async def refuse_unless_one(transaction: Transaction) -> None:
         found = await both(transaction)
         raise Broken(str(found))
@@ -131,7 +130,7 @@ async def test_a_record_rings_on_the_other_machine(machines: Machines) -> None:
     assert heard == ["bell"]
 
 
-async def test_what_is_taken_in_on_the_way_to_a_commit_rings_too(machines: Machines) -> None:
+async def test_records_applied_before_a_commit_ring_too(machines: Machines) -> None:
     rings = Rings()
     async with closing(machines.store("a")) as a, closing(machines.store("b", ring=rings)) as b:
         await b.read(both)
@@ -140,7 +139,7 @@ async def test_what_is_taken_in_on_the_way_to_a_commit_rings_too(machines: Machi
     assert rings == [("bell",)]
 
 
-async def test_a_new_machine_takes_in_everything(machines: Machines) -> None:
+async def test_a_new_machine_applies_all_records(machines: Machines) -> None:
     async with closing(machines.store("a")) as a:
         for _ in range(600):
             await a.commit(increment)
@@ -148,7 +147,7 @@ async def test_a_new_machine_takes_in_everything(machines: Machines) -> None:
         assert await new.read(both) == (600, 600)
 
 
-async def test_how_far_it_has_come_is_reported_where_that_takes_long(machines: Machines) -> None:
+async def test_progress_is_reported_while_a_replica_catches_up(machines: Machines) -> None:
     reported = Reports()
     async with closing(machines.store("a")) as a:
         for _ in range(600):
@@ -163,14 +162,14 @@ async def test_how_far_it_has_come_is_reported_where_that_takes_long(machines: M
     assert len(reported) == 3
 
 
-async def test_what_it_survives_is_what_its_log_survives(machines: Machines) -> None:
+async def test_a_replica_declares_the_durability_of_its_log(machines: Machines) -> None:
     async with closing(machines.store("a")) as a:
         assert a.capabilities.survives is Survives.NOTHING
 
 
-async def test_a_log_that_others_make_while_it_is_asked_for_is_no_other(machines: Machines) -> None:
+async def test_a_log_that_another_machine_creates_meanwhile_is_accepted(machines: Machines) -> None:
     class AnswersLate:
-        """The log, whose first answer is of the time before others made it."""
+        """A log whose first answer dates from before another machine created it."""
 
         def __init__(self, log: Log) -> None:
             self._log = log
@@ -191,35 +190,35 @@ async def test_a_log_that_others_make_while_it_is_asked_for_is_no_other(machines
         assert await store.commit(increment) == 1
 
 
-async def test_a_log_that_was_made_again_is_not_taken_for_the_same(machines: Machines) -> None:
+async def test_a_log_that_was_deleted_and_created_again_is_refused(machines: Machines) -> None:
     async with closing(machines.store("a")) as a:
         await a.commit(increment)
         machines.log.begin_anew()
         for _ in range(2):
-            with pytest.raises(LogDiverged, match="deleted and made again"):
+            with pytest.raises(LogDiverged, match="deleted and created again"):
                 await a.commit(increment)
-            with pytest.raises(LogDiverged, match="deleted and made again"):
+            with pytest.raises(LogDiverged, match="deleted and created again"):
                 await a.read(both)
     with pytest.raises(LogDiverged):
         machines.store("a")
 
 
-async def test_a_log_that_has_lost_records_is_found_out(machines: Machines) -> None:
+async def test_a_log_that_has_lost_records_is_detected(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         await a.commit(increment)
         await b.read(both)
         await a.commit(increment)
         machines.log.lose(1)
-        with pytest.raises(LogDiverged, match="were there before"):
+        with pytest.raises(LogDiverged, match="had records up to"):
             await a.read(both)
-        # The other machine never saw what was lost, and goes on; what it adds does not hide the loss.
+        # The other machine never saw the lost record and continues. Its new records do not hide the loss.
         assert await b.commit(increment) == 2
         assert await b.commit(increment) == 3
-        with pytest.raises(LogDiverged, match="is another one there"):
+        with pytest.raises(LogDiverged, match="is a different one"):
             await a.read(both)
 
 
-async def test_what_is_no_record_does_not_count(machines: Machines) -> None:
+async def test_an_invalid_record_is_ignored(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         await a.commit(increment)
         for junk in (b"", b"junk", b"{}\n", b'{"v":1,"kind":"rows","id":"x","after":"","zlib":9}\nshort'):
@@ -230,10 +229,10 @@ async def test_what_is_no_record_does_not_count(machines: Machines) -> None:
     assert len(machines.warnings) == 2 * 4
 
 
-async def test_a_record_that_was_made_behind_none_of_ours_does_not_count(machines: Machines) -> None:
+async def test_a_record_with_an_unknown_predecessor_is_ignored(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         await a.commit(increment)
-        stray = encode(Record("stray", "nobody", topics=[Topic("bell")]))
+        stray = encode(LogRecord("stray", "nobody", topics=[Topic("bell")]))
         machines.log.append(stray, machines.log.state().last, "stray")
         assert await b.commit(increment) == 2
         assert await a.commit(increment) == 3
@@ -243,7 +242,9 @@ async def test_a_record_that_was_made_behind_none_of_ours_does_not_count(machine
 async def test_a_record_of_a_newer_program_is_refused_and_nothing_is_skipped(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         await a.commit(increment)
-        schema = Record("newer", last_id(machines), Kind.SCHEMA, migrations=[*migration_names(), "9999_newer"])
+        schema = LogRecord(
+            "newer", last_id(machines), LogRecordKind.SCHEMA, migrations=[*migration_names(), "9999_newer"]
+        )
         machines.log.append(encode(schema), machines.log.state().last, "newer")
         for store in (a, b):
             with pytest.raises(StoreNewer, match="9999_newer"):
@@ -252,7 +253,7 @@ async def test_a_record_of_a_newer_program_is_refused_and_nothing_is_skipped(mac
                 await store.commit(increment)
 
 
-async def test_an_agents_record_that_speaks_for_another_agent_does_not_count(machines: Machines) -> None:
+async def test_a_record_in_which_an_agent_acts_as_another_agent_is_ignored(machines: Machines) -> None:
     machines.replica("owner").close()
     honest, forger = machines.log.another("alice"), machines.log.another()
     async with closing(machines.store("a", honest)) as a, closing(machines.store("b")) as b:
@@ -264,7 +265,7 @@ async def test_an_agents_record_that_speaks_for_another_agent_does_not_count(mac
             forged = a_message(5, sender="alice")._replace(marks=decode_marks({name: "lead"}))
             with pytest.raises(IdentityRefused, match="only a program for the whole space sets"):
                 await a.commit(lambda tx, forged=forged: tx.messages.add(forged, encode_message(forged)))
-        # Somebody who does not check goes round that; the log tells who it was.
+        # A program without this check can append such a record. The log names the author.
         async with closing(machines.store("c", forger)) as c:
             before = machines.log.state().last
             await c.commit(lambda tx: send(tx, "bob", 4))
@@ -278,7 +279,7 @@ async def test_an_agents_record_that_speaks_for_another_agent_does_not_count(mac
     assert any("mallory sent a message as bob" in warning for warning in machines.warnings)
 
 
-async def test_one_in_a_group_that_speaks_for_another_harms_no_other(machines: Machines) -> None:
+async def test_a_commit_that_acts_as_another_agent_does_not_affect_others_in_its_group(machines: Machines) -> None:
     machines.replica("owner").close()
     alice = machines.log.another("alice")
     async with closing(machines.staying("a")) as a:
@@ -292,7 +293,7 @@ async def test_one_in_a_group_that_speaks_for_another_harms_no_other(machines: M
     assert outcomes[2] == 2
 
 
-async def test_a_replica_whose_rows_were_changed_is_found_out(machines: Machines) -> None:
+async def test_a_replica_with_changed_rows_is_detected(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         await a.commit(increment)
         await b.read(both)
@@ -300,7 +301,7 @@ async def test_a_replica_whose_rows_were_changed_is_found_out(machines: Machines
         on_one_cursor(connection)("delete from settings")
         connection.close()
         await a.commit(increment)
-        with pytest.raises(StoreCorrupt, match="does not fit"):
+        with pytest.raises(StoreCorrupt, match="does not match this replica"):
             await b.read(both)
 
 
@@ -312,7 +313,7 @@ def last_id(machines: Machines) -> str:
     return decode("memory", entries[0].record).id
 
 
-def test_the_log_in_memory_tells_who_adds() -> None:
+def test_the_log_in_memory_names_the_author_of_a_record() -> None:
     log = MemoryLog()
     log.another("alice").append(b"", 0, "1")
     entries = log.after(0, 1)
@@ -320,16 +321,18 @@ def test_the_log_in_memory_tells_who_adds() -> None:
     assert [entry.author for entry in entries] == ["alice"]
 
 
-async def test_only_who_owns_the_space_changes_its_tables(machines: Machines) -> None:
+async def test_only_the_owner_of_the_space_changes_its_tables(machines: Machines) -> None:
     async with closing(machines.store("a")) as a:
         await a.commit(increment)
-        schema = Record("newer", last_id(machines), Kind.SCHEMA, migrations=[*migration_names(), "9999_newer"])
+        schema = LogRecord(
+            "newer", last_id(machines), LogRecordKind.SCHEMA, migrations=[*migration_names(), "9999_newer"]
+        )
         machines.log.another("mallory").append(encode(schema), machines.log.state().last, "newer")
         assert await a.commit(increment) == 2
     assert "mallory does not own the space" in machines.warnings[0]
 
 
-async def test_a_large_group_means_the_same_elsewhere(machines: Machines) -> None:
+async def test_a_large_group_has_the_same_result_on_another_machine(machines: Machines) -> None:
     async with closing(machines.staying("a")) as a, closing(machines.store("b")) as b:
         await a.commit(write_everything)
         for count in (1, 64, 2, 30):

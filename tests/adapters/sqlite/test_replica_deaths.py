@@ -1,4 +1,4 @@
-"""A replica whose processes die between any two steps: nothing is lost, nothing counts twice."""
+"""A replica whose processes die between any two steps: no commit is lost, and none counts twice."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import apsw
 import pytest
 
 from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.replica import apply as replica_apply
+from covey.adapters.sqlite.replica import applier as replica_apply
 from covey.adapters.sqlite.replica import recording as replica_recording
 from covey.adapters.sqlite.replica.state import ReplicaState
 from covey.ports.store import Transaction
-from covey.testing import Died, DyingLog, Moment, closing
+from covey.testing import DeathMoment, Died, DyingLog, closing
 from covey.testing.contracts.store import both, increment
 from tests.adapters.sqlite.replicas import Machines
 
@@ -23,15 +23,15 @@ def machines(tmp_path: Path) -> Machines:
 
 
 @pytest.mark.parametrize("addition", range(1, COMMITS + 2))
-@pytest.mark.parametrize("moment", [Moment.BEFORE, Moment.AFTER])
-async def test_who_dies_beside_an_addition_to_the_log_leaves_all_of_it_or_nothing(
-    machines: Machines, addition: int, moment: Moment
+@pytest.mark.parametrize("moment", [DeathMoment.BEFORE, DeathMoment.AFTER])
+async def test_a_process_that_dies_while_it_appends_to_the_log_leaves_the_whole_record_or_none(
+    machines: Machines, addition: int, moment: DeathMoment
 ) -> None:
     told: list[int] = []
     with pytest.raises(Died):
         await live(machines, DyingLog(machines.log.another(), addition, moment), told)
-    # The first record is that of the tables.
-    counted = max(0, addition - 2 + (moment is Moment.AFTER))
+    # The first record is the schema.
+    counted = max(0, addition - 2 + (moment is DeathMoment.AFTER))
     assert len(told) == max(0, addition - 2)
     async with closing(machines.store("b")) as other, closing(machines.store("a")) as again:
         assert await other.read(both) == (counted, counted)
@@ -41,7 +41,7 @@ async def test_who_dies_beside_an_addition_to_the_log_leaves_all_of_it_or_nothin
 
 
 @pytest.mark.parametrize("step", ["position", "commit"])
-async def test_who_dies_between_the_log_and_its_own_file_has_it_from_the_log_later(
+async def test_a_process_that_dies_before_its_local_commit_gets_the_record_from_the_log_later(
     machines: Machines, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a = machines.store("a")
@@ -60,7 +60,7 @@ async def test_who_dies_between_the_log_and_its_own_file_has_it_from_the_log_lat
         assert await again.commit(increment) == 3
 
 
-async def test_who_dies_while_it_takes_in_records_leaves_each_to_be_taken_in_once(
+async def test_a_process_that_dies_while_it_applies_records_leaves_each_to_be_applied_once(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with closing(machines.store("b")) as b:

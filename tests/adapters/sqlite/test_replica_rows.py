@@ -1,4 +1,4 @@
-"""Rows in records: what is caught is what was written, and what nobody could have written is refused."""
+"""Rows in records: written rows are captured exactly, and impossible rows are refused."""
 
 import json
 from pathlib import Path
@@ -8,9 +8,19 @@ import apsw
 import pytest
 
 from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.replica.record import Record, decode, encode
-from covey.adapters.sqlite.replica.recording import Catcher
-from covey.adapters.sqlite.replica.rows import Misfit, Rewriter, Row, decode_rows, encode_rows, plain_insert, shapes
+from covey.adapters.sqlite.replica.record import (
+    ChangedRow,
+    LogRecord,
+    RowMismatch,
+    RowWriter,
+    decode,
+    decode_rows,
+    encode,
+    encode_rows,
+    plain_insert,
+    table_layouts,
+)
+from covey.adapters.sqlite.replica.recording import ChangeCollector
 from covey.core.errors import StoreCorrupt
 
 TABLES = """
@@ -46,29 +56,29 @@ def everything(connection: apsw.Connection) -> list[object]:
     return [list(execute(f"select * from {table} order by 1")) for table in ("plain", "hidden", "keyed", "telling")]
 
 
-def test_rows_written_in_any_way_are_the_same_elsewhere() -> None:
+def test_rows_written_by_any_statement_are_the_same_in_a_replica() -> None:
     here, there = database(), database()
-    catcher = Catcher(here)
+    catcher = ChangeCollector(here)
     write = catcher.through(on_one_cursor(here))
     catcher.begin()
     for statement, values in STATEMENTS:
         write(statement, values)
     rows = decode_rows(encode_rows(catcher.rows))
     catcher.stop()
-    Rewriter(there).write(rows)
+    RowWriter(there).write(rows)
     assert everything(there) == everything(here)
 
 
-def test_what_is_refused_is_not_noted() -> None:
+def test_a_refused_statement_is_not_captured() -> None:
     connection = database()
-    catcher = Catcher(connection)
+    catcher = ChangeCollector(connection)
     write = catcher.through(on_one_cursor(connection))
     catcher.begin()
     write("insert into hidden (word) values (?)", ("one",))
     with pytest.raises(apsw.ConstraintError):
         write("insert into hidden (word) values (?)", ("one",))
     assert len(catcher.rows) == 1
-    write("update hidden set word = 'two'")  # the hook is back
+    write("update hidden set word = 'two'")  # the hook is active again
     assert len(catcher.rows) == 2
 
 
@@ -84,19 +94,19 @@ def test_what_is_refused_is_not_noted() -> None:
         "update plain set word = ?",
     ],
 )
-def test_a_statement_is_taken_at_its_word_only_where_it_says_all(statement: str) -> None:
-    assert plain_insert(statement, shapes(database())) is None
+def test_an_insert_is_captured_from_its_text_only_if_it_names_all_values(statement: str) -> None:
+    assert plain_insert(statement, table_layouts(database())) is None
 
 
-def message(document: str) -> Row:
+def message(document: str) -> ChangedRow:
     return ("messages", "i", 1, (1, "id", "id", None, None, "notify", "ann", "now", 0, document, 0))
 
 
-def test_documents_come_back_as_they_were() -> None:
+def test_documents_are_decoded_unchanged() -> None:
     documents = ["", "a\nb", '{"text": "\\"ü\\u2028€"}', "x" * 100_000]
     rows = [message(document) for document in documents]
     assert decode_rows(encode_rows(rows)) == rows
-    assert decode("log", encode(Record("id", "before", rows=rows))).rows == rows
+    assert decode("log", encode(LogRecord("id", "before", rows=rows))).rows == rows
 
 
 BAD_BODIES = [
@@ -118,7 +128,7 @@ BAD_BODIES = [
 
 
 @pytest.mark.parametrize("body", BAD_BODIES, ids=range(len(BAD_BODIES)))
-def test_what_is_no_row_is_no_record(body: bytes) -> None:
+def test_a_record_with_an_invalid_row_is_refused(body: bytes) -> None:
     head = json.dumps({"v": 1, "kind": "rows", "id": "1", "after": ""}).encode()
     with pytest.raises(StoreCorrupt):
         decode("log", head + b"\n" + body)
@@ -139,14 +149,14 @@ BAD_ROWS: list[Any] = [
 
 
 @pytest.mark.parametrize("row", BAD_ROWS)
-def test_a_row_that_fits_nowhere_is_a_misfit(row: Row) -> None:
-    with pytest.raises(Misfit):
-        Rewriter(database()).write([row])
+def test_a_row_that_fits_no_table_is_a_misfit(row: ChangedRow) -> None:
+    with pytest.raises(RowMismatch):
+        RowWriter(database()).write([row])
 
 
-def test_a_record_is_a_small_file_like_any(tmp_path: Path) -> None:
-    """A guard for the form: what one version writes, the next has to read."""
-    (tmp_path / "record").write_bytes(encode(Record("id", "before", rows=[message("{}")])))
+def test_the_encoding_of_a_record_does_not_change(tmp_path: Path) -> None:
+    """The next version must be able to read the records of this one."""
+    (tmp_path / "record").write_bytes(encode(LogRecord("id", "before", rows=[message("{}")])))
     head, rows, document = (tmp_path / "record").read_bytes().split(b"\n")
     assert json.loads(head) == {"v": 1, "kind": "rows", "id": "id", "after": "before"}
     assert json.loads(rows) == [

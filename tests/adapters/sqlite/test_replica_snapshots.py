@@ -1,4 +1,4 @@
-"""Snapshots of replicas: a machine that comes late begins with one, and records that nobody needs are let go."""
+"""Snapshots of replicas: a new machine starts from a snapshot, and records that are no longer needed are purged."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from covey.adapters.sqlite.replica.snapshots import keep
 from covey.core.errors import LogDiverged
 from covey.testing import closing
 from covey.testing.contracts.store import both, increment
-from covey.testing.everything import read_everything, write_everything
+from covey.testing.contracts.tables import read_everything, write_everything
 from tests.adapters.sqlite.replicas import Machines
 
 LIMIT_S = 20.0
@@ -21,7 +21,7 @@ def machines(tmp_path: Path) -> Machines:
     return Machines(tmp_path)
 
 
-async def test_a_machine_that_comes_late_begins_with_a_snapshot(machines: Machines) -> None:
+async def test_a_new_machine_starts_from_a_snapshot(machines: Machines) -> None:
     async with closing(machines.store("a")) as a:
         await a.commit(write_everything)
         for _ in range(3):
@@ -39,7 +39,7 @@ async def test_a_machine_that_comes_late_begins_with_a_snapshot(machines: Machin
         assert await a.read(both) == (17, 17)
 
 
-async def test_a_machine_that_was_away_for_too_long_begins_anew_while_it_is_open(machines: Machines) -> None:
+async def test_a_machine_that_fell_too_far_behind_restarts_from_a_snapshot_while_it_is_open(machines: Machines) -> None:
     async with closing(machines.store("a")) as a, closing(machines.store("b")) as b:
         assert await b.commit(increment) == 1
         for _ in range(3):
@@ -52,7 +52,7 @@ async def test_a_machine_that_was_away_for_too_long_begins_anew_while_it_is_open
     assert not [name for name in Path(machines.path("b")).parent.iterdir() if "snapshot" in name.name]
 
 
-async def test_without_a_snapshot_what_is_gone_is_said(machines: Machines) -> None:
+async def test_purged_records_without_a_snapshot_are_reported(machines: Machines) -> None:
     async with closing(machines.store("a")) as a:
         for _ in range(3):
             await a.commit(increment)
@@ -62,7 +62,7 @@ async def test_without_a_snapshot_what_is_gone_is_said(machines: Machines) -> No
         machines.store("late")
 
 
-async def test_who_follows_keeps_a_snapshot_now_and_then(machines: Machines) -> None:
+async def test_a_process_that_follows_the_log_keeps_a_snapshot_from_time_to_time(machines: Machines) -> None:
     async with closing(machines.staying("a", snapshot_every=10)) as a:
         for _ in range(40):
             await a.commit(increment)

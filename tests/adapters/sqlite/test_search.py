@@ -1,4 +1,4 @@
-"""The search index: disposable, behind the store, right all the same."""
+"""The search index: disposable, updated later than the store, and correct in every search."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from covey.adapters.sqlite.search import search as search_module
 from covey.adapters.sqlite.search.search import SqliteSearch
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.ledger.wire import encode
 from covey.ports.store import Operation, Transaction
 from covey.testing import a_message, a_message_id
@@ -40,7 +40,7 @@ def index(path: Path) -> Path:
     return path.with_name("covey.db-search")
 
 
-def test_it_takes_in_nothing_until_it_is_asked(path: Path) -> None:
+def test_the_index_is_updated_only_by_a_search(path: Path) -> None:
     search = SqliteSearch(path)
     assert finish(search.lag()) == 2
     assert found(search, "fox") == [a_message_id(1)]
@@ -48,7 +48,7 @@ def test_it_takes_in_nothing_until_it_is_asked(path: Path) -> None:
     finish(search.close())
 
 
-def test_it_is_made_anew_when_its_file_is_deleted(path: Path) -> None:
+def test_the_index_is_rebuilt_when_its_file_is_deleted(path: Path) -> None:
     search = SqliteSearch(path)
     assert found(search, "fox") == [a_message_id(1)]
     index(path).unlink()
@@ -57,7 +57,7 @@ def test_it_is_made_anew_when_its_file_is_deleted(path: Path) -> None:
     finish(search.close())
 
 
-def test_it_is_made_anew_when_its_file_is_damaged(path: Path) -> None:
+def test_the_index_is_rebuilt_when_its_file_is_damaged(path: Path) -> None:
     search = SqliteSearch(path)
     assert found(search, "fox") == [a_message_id(1)]
     finish(search.close())
@@ -72,7 +72,7 @@ def test_it_is_made_anew_when_its_file_is_damaged(path: Path) -> None:
     finish(search.close())
 
 
-def test_an_index_of_another_store_is_not_believed(path: Path, tmp_path: Path) -> None:
+def test_an_index_of_another_store_is_not_used(path: Path, tmp_path: Path) -> None:
     search = SqliteSearch(path)
     assert found(search, "fox") == [a_message_id(1)]
     finish(search.close())
@@ -98,7 +98,7 @@ def test_two_searches_share_one_index(path: Path) -> None:
         finish(thing.close())
 
 
-def test_it_catches_up_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_catches_up_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_module, "BATCH", 7)
     store = SqliteStore(path)
     finish(store.commit(add(*("owl" for _ in range(50)), start=3)))
@@ -112,7 +112,7 @@ def test_it_catches_up_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -
     finish(store.close())
 
 
-def test_a_very_long_query_is_a_query(path: Path) -> None:
+def test_a_very_long_query_is_accepted(path: Path) -> None:
     words = [f"w{n}" for n in range(3000)]
     store = SqliteStore(path)
     finish(store.commit(add(" ".join(words), start=3)))

@@ -1,11 +1,11 @@
-"""The table from errors of SQLite and of the operating system to ours."""
+"""The mapping from errors of SQLite and of the operating system to Covey's errors."""
 
 import errno
 
 import apsw
 import pytest
 
-from covey.adapters.sqlite.engine.trouble import RESULTS, explain
+from covey.adapters.sqlite.engine.files import RESULTS, explain
 from covey.core.errors import CoveyError, StoreBusy, StoreCorrupt, StoreFull, StoreReadOnly, Unavailable
 
 PATH = "/nowhere/covey.db"
@@ -29,12 +29,12 @@ PATH = "/nowhere/covey.db"
         (apsw.SQLITE_NOMEM, Unavailable),
     ],
 )
-def test_trouble_with_the_store_is_a_fact(code: int, fact: type[CoveyError]) -> None:
+def test_a_failure_of_the_store_becomes_a_covey_error(code: int, fact: type[CoveyError]) -> None:
     assert type(explain(PATH, apsw.exception_for(code))) is fact
 
 
 @pytest.mark.parametrize("code", [apsw.SQLITE_ERROR, apsw.SQLITE_CONSTRAINT, apsw.SQLITE_MISUSE, apsw.SQLITE_RANGE])
-def test_a_mistake_in_a_statement_stays_what_it_is(code: int) -> None:
+def test_an_error_in_a_statement_is_not_translated(code: int) -> None:
     error = apsw.exception_for(code)
     assert explain(PATH, error) is error
 
@@ -49,11 +49,11 @@ def test_a_mistake_in_a_statement_stays_what_it_is(code: int) -> None:
         (errno.EIO, Unavailable),
     ],
 )
-def test_trouble_with_a_file_is_a_fact(number: int, fact: type[CoveyError]) -> None:
+def test_a_failure_of_a_file_becomes_a_covey_error(number: int, fact: type[CoveyError]) -> None:
     assert type(explain(PATH, OSError(number, "trouble"))) is fact
 
 
-def test_every_fact_bears_the_path() -> None:
+def test_every_error_has_the_path() -> None:
     for code in RESULTS:
         fact = explain(PATH, apsw.exception_for(code))
         assert isinstance(fact, CoveyError)

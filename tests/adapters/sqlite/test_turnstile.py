@@ -1,4 +1,4 @@
-"""The turnstile among processes: fair, and never a wait without end."""
+"""The turnstile among processes: it is fair, and every wait has a limit."""
 
 import os
 import time
@@ -9,7 +9,7 @@ import pytest
 
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.adapters.sqlite.transactions.store import SqliteStore
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.errors import StoreBusy
 from tests.adapters.children import child
 from tests.adapters.sqlite.stories import LIMIT_S, make_store, names, names_in, register
@@ -24,7 +24,7 @@ sys.stdin.readline()
 
 WRITE = """
 import sys
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.ports.store import Transaction
 
@@ -42,7 +42,7 @@ while True:
 """
 
 
-def test_a_store_that_another_process_holds_is_busy_in_time_and_nothing_is_done(tmp_path: Path) -> None:
+def test_a_store_that_another_process_holds_is_busy_after_the_limit_and_nothing_is_done(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     store = SqliteStore(path, limit_s=0.2)
@@ -59,7 +59,7 @@ def test_a_store_that_another_process_holds_is_busy_in_time_and_nothing_is_done(
     finish(store.close())
 
 
-def test_a_process_that_dies_in_its_turn_lets_the_next_one_pass(tmp_path: Path) -> None:
+def test_a_process_that_dies_with_the_lock_releases_it(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     with child(HOLD, str(path)) as holder:
@@ -70,7 +70,7 @@ def test_a_process_that_dies_in_its_turn_lets_the_next_one_pass(tmp_path: Path) 
         turnstile.close()
 
 
-def test_who_waits_passes_when_the_turn_is_free(tmp_path: Path) -> None:
+def test_a_waiting_process_enters_when_the_lock_is_free(tmp_path: Path) -> None:
     path = str(tmp_path / "covey.db")
     first, second = WriterLock(path), WriterLock(path)
     for _ in range(20):
@@ -84,7 +84,7 @@ def test_who_waits_passes_when_the_turn_is_free(tmp_path: Path) -> None:
     second.close()
 
 
-def test_one_that_gave_up_does_not_take_the_turn_later(tmp_path: Path) -> None:
+def test_a_waiter_that_gave_up_does_not_take_the_lock_later(tmp_path: Path) -> None:
     path = str(tmp_path / "covey.db")
     first, second, third = WriterLock(path), WriterLock(path), WriterLock(path)
     first.enter(LIMIT_S)
@@ -97,7 +97,7 @@ def test_one_that_gave_up_does_not_take_the_turn_later(tmp_path: Path) -> None:
         turnstile.close()
 
 
-def test_no_process_starves_where_others_write_without_pause(tmp_path: Path) -> None:
+def test_no_process_starves_while_others_write_without_pause(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     with ExitStack() as stack:
@@ -106,12 +106,12 @@ def test_no_process_starves_where_others_write_without_pause(tmp_path: Path) -> 
             assert writer.line() == "ready"
         for writer in writers:
             writer.say("go")
-        # The others go on while one still writes. Without the turnstile it would get one turn in thousands, and not
-        # come to its end within the limit. How alike their shares are is the scheduler's doing.
+        # The others continue while one still writes. Without the turnstile, a process would get one turn in thousands
+        # and would not finish within the limit. The scheduler decides how equal the shares are.
         assert [writer.line() for writer in writers] == ["written"] * len(writers)
 
 
-def test_a_store_does_not_go_along_through_fork(tmp_path: Path) -> None:
+def test_a_store_cannot_be_used_after_a_fork(tmp_path: Path) -> None:
     path = tmp_path / "covey.db"
     make_store(path)
     store = SqliteStore(path)

@@ -1,4 +1,4 @@
-"""A disk that does not confirm a commit: the sender learns which messages it concerns, and nothing more is written."""
+"""A disk that does not confirm a commit: the error names the affected messages, and nothing more is written."""
 
 import asyncio
 import json
@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.group_commit import GroupCommit
 from covey.core.errors import StoreStopped, StoreUnconfirmed
 from covey.core.formats.layout import Layout
-from covey.core.ids import MessageId, Topic
 from covey.core.ledger.wire import encode
-from covey.disk import syncing
+from covey.core.names import MessageId, Topic
+from covey.disk import files as syncing
 from covey.ports.store import Operation, Store, Transaction
 from covey.testing import a_message, a_message_id, an_event, closing
-from covey.testing.opening import Ring
+from covey.testing.factories import Ring
 from tests.adapters.children import ROOT
 from tests.adapters.sqlite.stories import LIMIT_S, names, register
 from tests.contracts.files_space import mirrored_threaded
@@ -52,7 +52,7 @@ def has(n: int) -> Operation[bool]:
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Return what breaks the disk once: the kernel tells of a failed write a single time."""
+    """Return a function that breaks the disk once: the kernel reports a failed write a single time."""
 
     def break_disk() -> None:
         sync = os.fdatasync
@@ -68,7 +68,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 @pytest.mark.requirement("trust.sync.failed")
 @pytest.mark.parametrize("opened", WAYS.values(), ids=WAYS)
-async def test_each_sender_is_told_of_its_own_messages_and_nobody_is_rung(
+async def test_the_error_of_each_sender_names_its_own_messages_and_nothing_rings(
     tmp_path: Path, broken: Callable[[], None], opened: Open
 ) -> None:
     rung: list[Collection[Topic]] = []
@@ -79,7 +79,7 @@ async def test_each_sender_is_told_of_its_own_messages_and_nobody_is_rung(
     assert rung == []
     async with closing(opened(tmp_path, rung.append)) as again:
         for n, error in enumerate(outcomes, 1):
-            if isinstance(error, StoreStopped):  # it came after the disk had failed
+            if isinstance(error, StoreStopped):  # the commit came after the disk had failed
                 assert not await again.read(has(n))
             else:
                 assert isinstance(error, StoreUnconfirmed)
@@ -90,7 +90,7 @@ async def test_each_sender_is_told_of_its_own_messages_and_nobody_is_rung(
 
 @pytest.mark.requirement("trust.sync.failed")
 @pytest.mark.parametrize("opened", WAYS.values(), ids=WAYS)
-async def test_nothing_is_written_or_shown_until_the_store_is_opened_anew(
+async def test_nothing_is_written_or_shown_until_the_store_is_opened_again(
     tmp_path: Path, broken: Callable[[], None], opened: Open
 ) -> None:
     async with closing(opened(tmp_path, lambda _topics: None)) as store:
@@ -117,7 +117,7 @@ async def test_a_change_without_messages_is_unconfirmed_too(tmp_path: Path, brok
     assert caught.value.message_ids == ()
 
 
-async def test_a_stopped_store_is_written_back_whole_before_it_is_used_again(
+async def test_a_stopped_store_is_checkpointed_completely_before_it_is_used_again(
     tmp_path: Path, broken: Callable[[], None]
 ) -> None:
     path = tmp_path / "covey.db"
@@ -128,7 +128,7 @@ async def test_a_stopped_store_is_written_back_whole_before_it_is_used_again(
             with pytest.raises(StoreUnconfirmed):
                 await store.commit(send(1))
         async with closing(GroupCommit(path)):
-            # All that the log has is in the database now, so the file alone is the store.
+            # All records of the log are in the database now, so the file alone is the store.
             shutil.copy(path, tmp_path / "copy.db")
     async with closing(GroupCommit(tmp_path / "copy.db")) as copy:
         assert await copy.read(has(1))
@@ -169,7 +169,7 @@ int fdatasync(int fd) {
 COMMIT = """
 import asyncio, json, sys
 from pathlib import Path
-from covey.adapters.sqlite.transactions.group import GroupCommit
+from covey.adapters.sqlite.transactions.group_commit import GroupCommit
 from covey.adapters.sqlite.transactions.store import SqliteStore
 from covey.core.errors import CoveyError
 from tests.adapters.sqlite.test_unconfirmed import send
@@ -197,7 +197,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
 
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("gcc") is None, reason="needs gcc, and Linux")
 @pytest.mark.parametrize("way", ["inline", "threaded"])
-def test_a_sync_that_fails_in_the_system_is_told_the_same_way(tmp_path: Path, way: str) -> None:
+def test_a_sync_that_fails_in_the_kernel_is_reported_in_the_same_way(tmp_path: Path, way: str) -> None:
     library = tmp_path / "failing.so"
     build = ["gcc", "-shared", "-fPIC", "-x", "c", "-o", str(library), "-", "-ldl"]
     subprocess.run(build, input=SHIM, text=True, check=True, timeout=LIMIT_S)

@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 from covey.adapters.system.clock import SystemClock
 from covey.adapters.system.ids import SystemIds
-from covey.core.ids import parse_message_id, parse_offer_id, parse_session_id
+from covey.core.names import parse_message_id, parse_offer_id, parse_session_id
 from tests.adapters.children import child
 
 UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 
-def test_the_clock_tells_the_present_in_utc() -> None:
+def test_the_clock_returns_the_current_time_in_utc() -> None:
     before = datetime.now(UTC)
     now = SystemClock().now()
     assert now.utcoffset() == timedelta(0)
@@ -25,7 +25,7 @@ def test_a_message_id_holds_the_exact_millisecond_and_a_uuid() -> None:
     assert UUID4.fullmatch(uuid)
 
 
-def test_a_message_id_has_its_form_even_where_the_clock_is_far_off() -> None:
+def test_a_message_id_is_valid_even_if_the_clock_is_far_off() -> None:
     parse_message_id(SystemIds().message_id(datetime(1969, 1, 1, tzinfo=UTC)))
     parse_message_id(SystemIds().message_id(datetime(1971, 1, 1, tzinfo=UTC)))
 
@@ -48,7 +48,7 @@ def test_a_secret_has_256_bits_and_fits_into_a_url_and_a_command_line() -> None:
 
 def test_a_forked_child_does_not_repeat_its_parents_ids() -> None:
     ids = SystemIds()
-    ids.session_id()  # what is drawn ahead must not be inherited
+    ids.session_id()  # pre-drawn random bytes must not be inherited
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

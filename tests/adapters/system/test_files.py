@@ -1,4 +1,4 @@
-"""Files of declared folders: nothing of a store, nothing with a credential in it, and no descriptor that stays."""
+"""Files of declared roots: none of a store, none that contains a credential, and no leaked descriptor."""
 
 import asyncio
 import os
@@ -10,11 +10,10 @@ import pytest
 
 import covey
 from covey import Card
-from covey.adapters.system.files import RootedFiles
+from covey.adapters.system.files import RootedFiles, StoreFiles
 from covey.adapters.system.ids import SystemIds
-from covey.adapters.system.store_files import StoreFiles
-from covey.core.directory.token import token_from
 from covey.core.errors import FileOffLimits, FileOutsideRoots, Invalid
+from covey.core.identity import token_from
 from tests.disk.test_reading import LIMIT, ODD, descriptors
 
 LIMIT_S = 30.0
@@ -30,7 +29,7 @@ def rooted(*roots: Path, ledger: Path | None = None) -> RootedFiles:
 
 
 async def lively_space(url: str, folder: Path) -> None:
-    """Do in a space whatever leaves files beside its ledger."""
+    """Use all features of a space that create files next to its ledger."""
     (folder / "mine.txt").write_text("mine")
     async with asyncio.timeout(LIMIT_S), covey.open(url, roots=[str(folder)]) as space:
         lead = await space.join("lead", card=Card(command=(sys.executable, "-c", "print('done')")))
@@ -68,7 +67,7 @@ async def test_no_file_that_a_space_makes_can_be_read(tmp_path: Path, ledger: st
     ],
     ids=["token", "environment", "session", "seed"],
 )
-def test_a_credential_is_recognised_wherever_it_stands_under_whatever_name(tmp_path: Path, content: str) -> None:
+def test_a_credential_is_recognised_at_any_place_in_a_file_with_any_name(tmp_path: Path, content: str) -> None:
     secret = tmp_path / "secret"
     secret.write_text(f"# notes\n{content}")
     (tmp_path / "link.txt").symlink_to(secret)
@@ -78,7 +77,7 @@ def test_a_credential_is_recognised_wherever_it_stands_under_whatever_name(tmp_p
             rooted(tmp_path).read(str(tmp_path / name))
 
 
-def test_what_only_speaks_of_tokens_is_read(tmp_path: Path) -> None:
+def test_a_file_that_only_mentions_tokens_is_read(tmp_path: Path) -> None:
     text = "Tokens begin with covey_ and tests are called test_covey_token_is_refused. SUPPORT, SUBSCRIBE."
     (tmp_path / "notes.md").write_text(text)
     assert rooted(tmp_path).read(str(tmp_path / "notes.md")).content.decode() == text
@@ -102,7 +101,7 @@ async def test_the_ledger_of_another_space_is_recognised_by_its_content(tmp_path
         rooted(tmp_path).read(str(tmp_path / "other.db"))
 
 
-def test_a_program_reads_its_own_workplace_and_the_rest_of_the_store_stays_closed(tmp_path: Path) -> None:
+def test_a_program_reads_its_own_workplace_and_no_other_files_of_the_store(tmp_path: Path) -> None:
     store = tmp_path / ".covey"
     for run in ("one", "two"):
         (store / "runs" / run / "output").mkdir(parents=True)
@@ -117,7 +116,9 @@ def test_a_program_reads_its_own_workplace_and_the_rest_of_the_store_stays_close
 
 
 @pytest.mark.parametrize("what", ODD)
-def test_nothing_that_is_no_file_costs_a_descriptor(tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_an_entry_that_is_not_a_file_leaks_no_descriptor(
+    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("covey.adapters.system.files.MAX_FILE_BYTES", LIMIT)
     make, path, _ = ODD[what]
     folder = tmp_path / "folder"

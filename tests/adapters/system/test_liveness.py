@@ -26,7 +26,7 @@ liveness.close()
 print("closed")
 sys.stdin.readline()
 """
-"""Hold, let go at the first line, end at the second."""
+"""Holds a lock, releases it at the first line of input, and ends at the second."""
 
 ASK = """
 import sys
@@ -60,7 +60,7 @@ def asked(asker: Child, holder: Holder) -> bool:
 
 
 def in_a_fork(check: Callable[[], bool]) -> bool:
-    """Return what `check` says in a forked child."""
+    """Return the result of `check` in a forked child."""
     pid = os.fork()
     if pid == 0:
         code = 2
@@ -83,14 +83,14 @@ def test_another_process_is_held_until_it_is_killed(folder: str, liveness: Syste
         assert not liveness.is_held(holder)
 
 
-def test_a_killed_process_that_nobody_has_reaped_holds_nothing(folder: str, liveness: SystemLiveness) -> None:
+def test_a_killed_process_that_was_not_reaped_holds_nothing(folder: str, liveness: SystemLiveness) -> None:
     with child(HOLD, folder) as other:
         holder = Holder(lock=other.line())
         other.kill_unreaped()
         assert not liveness.is_held(holder)
 
 
-def test_a_process_that_lets_go_is_not_held(folder: str, liveness: SystemLiveness) -> None:
+def test_a_process_that_releases_its_lock_is_not_held(folder: str, liveness: SystemLiveness) -> None:
     with child(HOLD, folder) as other:
         holder = Holder(lock=other.line())
         assert liveness.is_held(holder)
@@ -100,7 +100,7 @@ def test_a_process_that_lets_go_is_not_held(folder: str, liveness: SystemLivenes
         assert lock_files(folder) == []
 
 
-def test_whoever_notices_a_dead_holder_removes_its_file(folder: str, liveness: SystemLiveness) -> None:
+def test_the_file_of_a_dead_holder_is_removed_when_it_is_noticed(folder: str, liveness: SystemLiveness) -> None:
     with child(HOLD, folder) as other:
         holder = Holder(lock=other.line())
         other.kill()
@@ -109,12 +109,12 @@ def test_whoever_notices_a_dead_holder_removes_its_file(folder: str, liveness: S
     assert lock_files(folder) == []
 
 
-def test_files_of_dead_holders_that_nobody_asks_for_are_removed_in_time(folder: str) -> None:
+def test_files_of_dead_holders_that_are_never_queried_are_removed_eventually(folder: str) -> None:
     with child(HOLD, folder) as first, child(HOLD, folder) as second:
         dead = {first.line(), second.line()}
         first.kill()
         second.kill()
-    for _ in range(200):  # each sweep looks behind a random name; the chance to miss both ways is nil
+    for _ in range(200):  # each sweep starts at a random name; the chance to miss both files every time is negligible
         liveness = SystemLiveness(folder)
         own = liveness.hold().lock
         left = {name.removesuffix(".lock") for name in lock_files(folder)} - {own}
@@ -124,7 +124,7 @@ def test_files_of_dead_holders_that_nobody_asks_for_are_removed_in_time(folder: 
     pytest.fail("dead files stayed")
 
 
-def test_others_see_what_this_process_holds(folder: str, liveness: SystemLiveness) -> None:
+def test_other_processes_see_the_lock_of_this_process(folder: str, liveness: SystemLiveness) -> None:
     holder = liveness.hold()
     with child(ASK, folder) as asker:
         assert asked(asker, holder)
@@ -135,7 +135,7 @@ def test_others_see_what_this_process_holds(folder: str, liveness: SystemLivenes
         assert not liveness.is_held(holder)
 
 
-def test_all_objects_of_a_process_share_one_lock_until_the_last_lets_go(folder: str, tmp_path: Path) -> None:
+def test_all_objects_of_a_process_share_one_lock_until_the_last_is_closed(folder: str, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path, target_is_directory=True)
     first, second, looker = SystemLiveness(folder), SystemLiveness(str(link)), SystemLiveness(folder)
@@ -153,7 +153,7 @@ def test_all_objects_of_a_process_share_one_lock_until_the_last_lets_go(folder: 
         assert not looker.is_held(holder)
 
 
-def test_looking_at_ones_own_lock_by_another_path_does_not_drop_it(
+def test_checking_ones_own_lock_by_another_path_does_not_release_it(
     folder: str, liveness: SystemLiveness, tmp_path: Path
 ) -> None:
     holder = liveness.hold()
@@ -179,7 +179,7 @@ def test_a_copy_of_a_space_has_no_live_sessions(tmp_path: Path) -> None:
         original.close()
 
 
-def test_a_forked_child_is_a_process_of_its_own(folder: str, liveness: SystemLiveness) -> None:
+def test_a_forked_child_counts_as_a_separate_process(folder: str, liveness: SystemLiveness) -> None:
     holder = liveness.hold()
     assert in_a_fork(lambda: liveness.is_held(holder))
     assert in_a_fork(lambda: liveness.hold() != holder and liveness.is_held(liveness.hold()))
@@ -258,30 +258,30 @@ def test_many_threads_share_the_one_lock(folder: str) -> None:
         "é" * 32,
     ],
 )
-def test_a_name_that_is_no_lock_is_not_held(liveness: SystemLiveness, lock: str) -> None:
+def test_an_invalid_lock_name_is_not_held(liveness: SystemLiveness, lock: str) -> None:
     liveness.hold()
     assert not liveness.is_held(Holder(lock=lock))
 
 
-def test_what_stands_in_a_locks_place_and_is_none_is_not_held(folder: str, liveness: SystemLiveness) -> None:
+def test_an_entry_that_is_not_a_lock_file_is_not_held(folder: str, liveness: SystemLiveness) -> None:
     liveness.hold()
     live = Path(folder) / "live"
     (live / f"{'1' * 32}.lock").symlink_to(live / f"{liveness.hold().lock}.lock")
     os.mkfifo(live / f"{'2' * 32}.lock")
     assert not liveness.is_held(Holder(lock="2" * 32))
-    # The link leads to our own lock: saying "held" is right, and opening it would be fatal.
+    # The link leads to our own lock. The answer "held" is right; opening and closing the file would release the lock.
     assert liveness.is_held(Holder(lock="1" * 32))
     with child(ASK, folder) as asker:
         assert asked(asker, liveness.hold())
         assert not asked(asker, Holder(lock="1" * 32))
 
 
-def test_nothing_is_held_by_nobody(liveness: SystemLiveness) -> None:
+def test_a_holder_without_a_lock_or_a_start_time_is_not_held(liveness: SystemLiveness) -> None:
     assert not liveness.is_held(Holder())
     assert not liveness.is_held(Holder(pid=os.getpid()))
 
 
-def test_more_holders_than_descriptors_are_kept_open_for(
+def test_there_may_be_more_holders_than_cached_descriptors(
     folder: str, liveness: SystemLiveness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(other_locks, "_MOST_DESCRIPTORS", 1)
@@ -320,7 +320,7 @@ except PresenceUnknown as error:
 """
 
 
-def test_a_process_without_descriptors_to_spare_never_declares_a_live_one_dead(folder: str) -> None:
+def test_a_process_without_free_descriptors_never_reports_a_live_process_as_dead(folder: str) -> None:
     with child(HOLD, folder) as first, child(HOLD, folder) as second:
         names = (first.line(), second.line())
         with child(FEW_DESCRIPTORS, folder, *names) as poor:
@@ -350,7 +350,7 @@ def test_files_are_private(folder: str, liveness: SystemLiveness) -> None:
     assert (Path(folder) / "live" / f"{name}.lock").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_lock_that_was_never_finished_is_swept_when_it_is_old(folder: str) -> None:
+def test_an_unfinished_lock_file_is_removed_when_it_is_old(folder: str) -> None:
     live = Path(folder) / "live"
     live.mkdir()
     (live / "old.new").touch()
@@ -393,7 +393,7 @@ def test_there_is_no_process_with_an_impossible_id(liveness: SystemLiveness, pid
     assert not liveness.is_held(Holder(pid=pid, started="x"))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the name stands in /proc on Linux only")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the name of a process in /proc")
 def test_a_process_may_have_any_name(liveness: SystemLiveness) -> None:
     program = """
 import ctypes, sys
@@ -411,7 +411,7 @@ sys.stdin.readline()
         assert liveness.is_held(Holder(pid=other.pid, started=start))
 
 
-def test_ps_tells_the_same_where_there_is_no_proc() -> None:
+def test_ps_gives_the_same_result_without_proc() -> None:
     with child("import sys; print('up'); sys.stdin.readline()") as other:
         other.line()
         assert started_by_ps(other.pid)
@@ -424,11 +424,11 @@ def test_ps_tells_the_same_where_there_is_no_proc() -> None:
         assert started_by_ps(other.pid) is None
 
 
-def test_a_process_knows_whom_it_descends_from_through_a_shell_too(tmp_path: Path) -> None:
+def test_a_process_knows_its_ancestors_even_through_a_shell(tmp_path: Path) -> None:
     tell = (
         "import os; from covey.adapters.system.liveness import SystemLiveness; "
         f"print([tuple(a.holder) + (a.name,) for a in SystemLiveness({str(tmp_path)!r}).ancestors()]); "
-        "from covey.core.directory.ancestry import client_of; "
+        "from covey.core.directory.session import client_of; "
         f"print(tuple(client_of(SystemLiveness({str(tmp_path)!r}).ancestors())))"
     )
     script = tmp_path / "wrapper"
@@ -444,7 +444,7 @@ def test_a_process_knows_whom_it_descends_from_through_a_shell_too(tmp_path: Pat
     assert mine[:3] == tuple(here)
 
 
-def test_a_lock_whose_file_was_removed_is_taken_anew_by_the_next_who_holds(
+def test_a_lock_whose_file_was_removed_is_replaced_by_a_new_one_at_the_next_hold(
     folder: str, liveness: SystemLiveness
 ) -> None:
     lost = liveness.hold()

@@ -13,7 +13,7 @@ from tests.surfaces.doctor.patient import Patient
 
 @pytest.fixture
 def runtime() -> Generator[Path]:
-    """A private folder whose path is short enough for sockets, wherever pytest keeps its own."""
+    """A private folder whose path is short enough for sockets. The path of `tmp_path` may be too long."""
     folder = tempfile.mkdtemp(prefix="cv", dir="/tmp")
     yield Path(folder)
     shutil.rmtree(folder)
@@ -51,7 +51,7 @@ def patient(bare: Patient) -> Patient:
 
 @pytest.fixture
 def inside(patient: Patient) -> Generator[Inside]:
-    """A program that has that space open."""
+    """A program that has this space open."""
     opened = Inside(patient)
     yield opened
     opened.close()

@@ -1,9 +1,9 @@
-"""A program in the space that a doctor looks at."""
+"""A program in the space that the doctor examines."""
 
 from datetime import timedelta
 
+from covey.core.coroutine import finish
 from covey.core.directory.session import SessionKind
-from covey.core.drive import finish
 from covey.core.identity import Identity
 from covey.core.names import AgentName
 from covey.engines import connect_inline, locate
@@ -15,14 +15,14 @@ A_WHILE = timedelta(minutes=10)
 
 
 class Inside:
-    """What a program in the space does, in this process."""
+    """Actions of a program in the space, in this process."""
 
     def __init__(self, patient: Patient) -> None:
         self._ports = connect_inline(locate(f"sqlite:{patient.store}"), [])
         self.services = Services(self._ports)
 
     def join(self, name: str, lease: timedelta = A_WHILE) -> Identity:
-        """Join with a session that its heartbeat keeps alive."""
+        """Join with a session that stays live by heartbeats."""
         wish = JoinRequest(AgentName(name), kind=SessionKind.LEASED, lease=lease)
         return finish(self.services.directory.join(wish)).identity
 

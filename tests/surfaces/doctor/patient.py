@@ -1,4 +1,4 @@
-"""A space that a doctor looks at, and ways to harm it."""
+"""A space for the doctor to examine, and ways to damage it."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ Covey = Callable[..., Said]
 
 
 class Patient:
-    """A space in a folder of its own; commands run in this process."""
+    """A space in its own folder. Commands run in this process."""
 
     def __init__(self, folder: Path, runtime: Path, covey: Covey) -> None:
         self.folder = folder
@@ -25,11 +25,14 @@ class Patient:
         return self.folder / ".covey" / "covey.db"
 
     def sql(self, statement: str, *values: object, file: Path | None = None) -> Sequence[tuple[Any, ...]]:
-        """Do something to the store behind Covey's back. Rows have no checksum afterwards, as an older Covey left
-        them: what is changed is to be found by other means."""
+        """Execute a statement on the store without Covey.
+
+        Remove the checksums of all rows afterwards, as in a store of an older Covey, so that the change must be found
+        by other checks.
+        """
         connection = apsw.Connection(str(file or self.store))
         try:
-            cursor: Any = connection.cursor()  # apsw's own types for values are not known to every type checker
+            cursor: Any = connection.cursor()  # Not every type checker knows the types of values in apsw.
             found = list(cursor.execute(statement, values))
             tables = {name for (name,) in cursor.execute("select name from sqlite_schema where type = 'table'")}
             for table in tables & {"messages", "deliveries"}:
@@ -40,7 +43,7 @@ class Patient:
             connection.close()
 
     def codes(self, *words: str) -> Sequence[str]:
-        """Return what a doctor finds, who changes nothing."""
+        """Return the codes of the doctor's findings. The doctor changes nothing."""
         said = self.covey("doctor", "--json", *words)
         found = [finding["code"] for finding in said.json["findings"]]
         assert said.code == (1 if found else 0)
@@ -48,13 +51,13 @@ class Patient:
         return found
 
     def finding(self, code: str) -> Any:
-        """Return one finding, after checking that it explains itself."""
+        """Return one finding, and check that its explanation is complete."""
         (found,) = [f for f in self.covey("doctor", "--json").json["findings"] if f["code"] == code]
         assert all(found[field] for field in ("area", "severity", "what", "meaning", "advice"))
         return found
 
     def events(self, action: str) -> Sequence[Any]:
-        """Return what the journal has of one action."""
+        """Return the events of one action in the journal."""
         return [json.loads(line) for line in self.covey("log", "--json", "--action", action).out.splitlines()]
 
     def mend(self, *words: str) -> Said:
@@ -68,5 +71,5 @@ class Patient:
         return said.json["id"]
 
     def ask(self, *words: str) -> str:
-        """Let the critic ask the coder something in scope T-1."""
+        """Send a request from the critic to the coder in scope T-1; return its id."""
         return self.send("why?", "--request", "--scope", "T-1", "--subject", "style", *words)

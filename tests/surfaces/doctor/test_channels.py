@@ -1,11 +1,11 @@
-"""Channels: what would never be posted is found and posted; what people say to nobody is reported."""
+"""Channels: posts that would never be sent are found and mended, and dead bindings are reported."""
 
 from collections.abc import Sequence
 
 import pytest
 
 from covey.core.channels.post import PostState
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.names import AgentName
 from tests.surfaces.doctor.inside import Inside
 from tests.surfaces.doctor.patient import Patient
@@ -35,7 +35,7 @@ def test_a_space_with_posts_is_healthy(reached: Patient, inside: Inside) -> None
     assert posts(inside) == ["number 1", "number 2"]
 
 
-def test_a_post_that_would_never_be_tried_is_tried(reached: Patient, inside: Inside) -> None:
+def test_stuck_and_missing_posts_are_found_and_mended(reached: Patient, inside: Inside) -> None:
     sent = [reached.send(f"number {n}", to="ops") for n in range(2)]
     reached.sql("delete from posts where message_id = ?", sent[0])
     found = {"post-stuck": f"{sent[1]}.1 of ops", "post-missing": f"{sent[0]}.1 to ops"}
@@ -54,7 +54,7 @@ def test_a_post_that_would_never_be_tried_is_tried(reached: Patient, inside: Ins
     assert reached.codes() == []
 
 
-def test_mail_from_before_there_was_a_channel_can_be_posted(patient: Patient, inside: Inside) -> None:
+def test_mail_from_before_the_channel_existed_can_be_posted(patient: Patient, inside: Inside) -> None:
     patient.send("early", to="ops")
     assert patient.covey("channels", "add", "ops", "--console").code == 0
     assert patient.codes() == ["post-missing"]
@@ -63,7 +63,7 @@ def test_mail_from_before_there_was_a_channel_can_be_posted(patient: Patient, in
     assert patient.events("space.mended")[0]["actor"]["agent"] == "lead"
 
 
-def test_a_channel_that_came_without_its_secrets_is_reported(patient: Patient) -> None:
+def test_a_channel_imported_without_its_secrets_is_reported(patient: Patient) -> None:
     assert patient.covey("channels", "add", "ops", "--webhook", "https://example.org/hook").code == 0
     assert patient.codes() == []
     assert patient.covey("export", "space.jsonl").code == 0
@@ -76,11 +76,14 @@ def test_a_channel_that_came_without_its_secrets_is_reported(patient: Patient) -
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
-        ("delete from agents where name = 'coder'", "ops 'c-1': no agent is called coder"),
-        ("update agents set card = json_set(card, '$.channel', json('false')) where name = 'ops'", "ops is no channel"),
+        ("delete from agents where name = 'coder'", "ops 'c-1': no agent has the name coder"),
+        (
+            "update agents set card = json_set(card, '$.channel', json('false')) where name = 'ops'",
+            "ops is not a channel",
+        ),
     ],
 )
-def test_a_conversation_that_nobody_hears_is_reported(reached: Patient, harm: str, says: str) -> None:
+def test_a_binding_to_a_missing_agent_or_channel_is_reported(reached: Patient, harm: str, says: str) -> None:
     assert reached.covey("channels", "bind", "ops", "c-1", "--to", "coder").code == 0
     assert reached.codes() == []
     reached.sql(harm)
@@ -108,7 +111,7 @@ def test_a_conversation_that_is_bound_to_an_ended_session_is_reported(reached: P
         ("delete from journal where action = 'channel.bound'", "binding of"),
     ],
 )
-def test_what_was_changed_behind_the_journal_is_found(reached: Patient, harm: str, says: str) -> None:
+def test_a_record_that_was_changed_without_the_journal_is_found(reached: Patient, harm: str, says: str) -> None:
     reached.send("hello", to="ops")
     assert reached.covey("channels", "bind", "ops", "c-1", "--to", "coder").code == 0
     assert reached.codes() == []
@@ -116,7 +119,7 @@ def test_what_was_changed_behind_the_journal_is_found(reached: Patient, harm: st
     assert any(says in item for item in reached.finding("journal-disagrees")["items"])
 
 
-def test_a_post_that_the_journal_has_as_done_with_is_missed(reached: Patient, inside: Inside) -> None:
+def test_a_missing_post_that_the_journal_has_as_delivered_is_found(reached: Patient, inside: Inside) -> None:
     reached.send("hello", to="ops")
     (first,) = finish(inside.services.posts.take(OPS, 5)).taken
     finish(inside.services.posts.delivered(first.post.id))

@@ -1,8 +1,8 @@
-"""The doctor looks while others work: what is under way is no finding, and nothing of it is mended away."""
+"""The doctor runs while other processes work: work in progress is no finding, and mending removes none of it."""
 
 from contextlib import ExitStack
 
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.engines import connect_inline, parse_store_url
 from covey.services.space import Services
 from tests.adapters.children import child
@@ -37,7 +37,8 @@ def test_work_under_way_is_no_finding(patient: Patient) -> None:
     for name in ("ann", "bob"):
         patient.send(to=name)
     ports = connect_inline(parse_store_url(f"sqlite:{patient.store}"), ())
-    let_talk(Services(ports))  # how much the workers say depends on how long the doctor takes
+    # The number of messages that the workers send depends on the duration of the doctor's run.
+    let_talk(Services(ports))
     finish(ports.close())
     with ExitStack() as stack:
         workers = [stack.enter_context(child(WORK, str(patient.store), name)) for name in ("ann", "bob", "ann")]

@@ -1,11 +1,12 @@
 """The records: sessions, offers, inboxes, tickets and the journal."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from tests.surfaces.doctor.inside import Inside
 from tests.surfaces.doctor.patient import Patient
 
@@ -20,7 +21,7 @@ def copy(patient: Patient, message_id: str) -> Any:
 
 
 def expire(patient: Patient, inside: Inside) -> None:
-    """Let the time of everything that is queued have passed, and be noticed."""
+    """Let everything that is queued expire, and let maintenance record it."""
     patient.sql("update deliveries set expires_at = ? where state = 'queued'", LONG_AGO)
     finish(inside.services.upkeep.tend())
 
@@ -53,7 +54,7 @@ def test_an_offer_whose_lease_is_over_is_returned(patient: Patient, inside: Insi
     assert patient.codes() == []
 
 
-def test_an_offer_that_goes_on_is_left_alone(patient: Patient, inside: Inside) -> None:
+def test_an_offer_with_a_running_lease_is_left_alone(patient: Patient, inside: Inside) -> None:
     inside.show(inside.join("coder"))
     assert patient.codes() == []
     assert "1 message shown, waiting for evidence" in patient.covey("doctor").out
@@ -87,8 +88,8 @@ def test_an_inbox_without_its_agent_is_an_orphan_until_it_is_mended(patient: Pat
     assert patient.covey("messages-inbox", "--agent", "coder").json["error"]["code"] == "messages-orphan-inbox"
     assert "covey doctor" in patient.covey("inbox", "coder").err
     finding = patient.finding("messaging-orphan-inbox")
-    assert finding["what"] == "2 messages in 1 inbox of nobody"
-    assert finding["items"] == ["agent:coder (2 waiting; no agent is called coder)"]
+    assert finding["what"] == "2 messages in 1 inbox without an owner"
+    assert finding["items"] == ["agent:coder (2 waiting; no agent has the name coder)"]
     assert set(patient.codes()) == {"messaging-orphan-inbox", "unanswerable-ticket", "journal-disagrees"}
     assert patient.mend("--agent", "lead").code == 0
     assert patient.codes() == []
@@ -99,7 +100,7 @@ def test_an_inbox_without_its_agent_is_an_orphan_until_it_is_mended(patient: Pat
     assert patient.codes() == []
 
 
-def test_mail_of_a_session_that_never_was_goes_to_its_agent(patient: Patient) -> None:
+def test_mail_of_an_unknown_session_goes_to_its_agent(patient: Patient) -> None:
     asked = patient.ask()
     patient.sql("update deliveries set inbox = ?", STRANGER)
     assert {"messaging-orphan-inbox", "store-miscounted"} <= set(patient.codes())
@@ -121,12 +122,12 @@ def test_mail_in_the_inbox_of_an_ended_session_goes_to_a_sibling(patient: Patien
     assert patient.codes() == []
 
 
-def test_mail_to_a_session_that_may_still_come_is_left_alone(patient: Patient) -> None:
+def test_mail_to_a_session_that_may_still_join_is_left_alone(patient: Patient) -> None:
     patient.sql("update deliveries set inbox = ?, agent = null, expires_at = '2999-01-01T00:00:00+00:00'", STRANGER)
     assert "messaging-orphan-inbox" not in patient.codes()
 
 
-def test_mail_to_nobody_at_all_expires(patient: Patient) -> None:
+def test_mail_to_an_unknown_session_without_an_agent_expires(patient: Patient) -> None:
     asked = patient.ask()
     patient.sql("update deliveries set inbox = ?, agent = null, expires_at = null", STRANGER)
     assert "messaging-orphan-inbox" in patient.codes()
@@ -136,7 +137,7 @@ def test_mail_to_nobody_at_all_expires(patient: Patient) -> None:
 
 
 @pytest.mark.requirement("dialogue.doctor")
-def test_a_debt_that_nobody_can_pay_is_closed_and_the_gate_opens(patient: Patient, inside: Inside) -> None:
+def test_a_debt_that_no_agent_can_pay_is_closed_and_the_gate_opens(patient: Patient, inside: Inside) -> None:
     expire(patient, inside)
     alive = patient.send("and this?", "--request", "--scope", "T-2", "--subject", "style")
     finding = patient.finding("unanswerable-ticket")
@@ -161,7 +162,7 @@ def test_a_debt_whose_request_is_in_no_inbox_is_found(patient: Patient) -> None:
     assert patient.codes() == ["journal-disagrees"]
 
 
-def test_an_agent_that_is_only_offline_can_still_answer(patient: Patient) -> None:
+def test_a_debt_of_an_offline_agent_is_no_finding(patient: Patient) -> None:
     assert patient.codes() == []
     assert "1 answer owed that can be given" in patient.covey("doctor").out
 
@@ -170,7 +171,7 @@ def test_an_agent_that_is_only_offline_can_still_answer(patient: Patient) -> Non
     ("harm", "says"),
     [
         ("update deliveries set state = 'handled'; delete from inboxes", "delivery of"),
-        ("delete from journal where action = 'message.sent'", "one that tells of its sending"),
+        ("delete from journal where action = 'message.sent'", "an event for its sending"),
         ("update tickets set state = 'closed', closed_at = opened_at, close_reason = 'waive'", "ticket of"),
         (
             "update journal set action = 'delivery.moved' where action = 'message.sent'",
@@ -178,7 +179,7 @@ def test_an_agent_that_is_only_offline_can_still_answer(patient: Patient) -> Non
         ),
     ],
 )
-def test_what_was_changed_behind_the_journal_is_found_and_left_to_people(
+def test_a_record_that_was_changed_without_the_journal_is_found_and_left_to_people(
     patient: Patient, harm: str, says: str
 ) -> None:
     patient.sql(harm)
@@ -190,7 +191,7 @@ def test_what_was_changed_behind_the_journal_is_found_and_left_to_people(
     assert patient.sql("select count(*) from journal") == before
 
 
-def test_many_points_are_cut_short_for_people_and_whole_for_programs(patient: Patient) -> None:
+def test_long_lists_of_items_are_cut_for_people_and_complete_in_json(patient: Patient) -> None:
     for n in range(12):
         patient.send(f"number {n}")
     patient.sql("update deliveries set state = 'handled'")
@@ -199,3 +200,31 @@ def test_many_points_are_cut_short_for_people_and_whole_for_programs(patient: Pa
     out = patient.covey("doctor").out
     assert len(items) > 12
     assert f"… and {len(items) - 8} more: --json lists them all" in out
+
+
+@pytest.mark.requirement("dialogue.doctor")
+def test_an_offline_agent_that_owes_an_answer_is_a_remark_and_no_fault(patient: Patient, inside: Inside) -> None:
+    (asked,) = [item["id"] for item in patient.covey("inbox", "coder", "--json").json]
+    document = patient.covey("doctor", "--json").json
+    (remark,) = document["remarks"]
+    assert (document["healthy"], document["findings"]) == (True, [])
+    assert (remark["code"], remark["severity"], remark["area"]) == ("offline-agent-owes", "remark", "tickets")
+    assert remark["what"] == "1 answer owed by 1 offline agent"
+    (item,) = remark["items"]
+    assert re.fullmatch(r"coder: 1 answer, the oldest to critic since [-0-9]+T[0-9:]+Z; covey owed coder", item)
+    said = patient.covey("doctor")
+    assert (said.code, said.out.splitlines()[-1]) == (0, "Healthy.")
+    assert "remark offline-agent-owes: 1 answer owed by 1 offline agent" in said.out
+    inside.join("coder")
+    assert patient.covey("doctor", "--json").json["remarks"] == []
+    inside.join("critic")
+    assert patient.covey("reply", asked, "yes", "--from", "coder").code == 0
+    assert patient.covey("doctor", "--json").json["remarks"] == []
+
+
+def test_an_agent_that_waits_for_the_answer_to_its_question_back_owes_nothing_yet(patient: Patient) -> None:
+    (asked,) = [item["id"] for item in patient.covey("inbox", "coder", "--json").json]
+    words = ("send", "which line?", "--from", "coder", "--to", "critic", "--request", "--reply-to", asked)
+    assert patient.covey(*words).code == 0
+    (remark,) = patient.covey("doctor", "--json").json["remarks"]
+    assert [item.partition(":")[0] for item in remark["items"]] == ["critic"]

@@ -1,16 +1,16 @@
-"""Children, waits and causal trees: what nobody stands behind any more is found, and mended where that can be."""
+"""Children, waits and causal trees: records without a session or a message are found, and mended if possible."""
 
 from collections.abc import Generator
 
 import pytest
 
+from covey.core.coroutine import finish
 from covey.core.directory.card import Card
-from covey.core.drive import finish
 from covey.core.identity import Grade, Identity
 from covey.core.names import OPERATOR, AgentName
 from covey.core.work.run import Run, RunState
 from covey.engines import connect_inline, locate
-from covey.ports.children import Product
+from covey.ports.children import ChildResult
 from covey.services.children.request import SpawnRequest
 from covey.services.space import Services
 from tests.properties.nursery import Nursery
@@ -23,20 +23,20 @@ CODER, CRITIC = AgentName("coder"), AgentName("critic")
 
 @pytest.fixture
 def nursery(patient: Patient) -> Generator[Services]:
-    """A program in the space that can have children."""
+    """Services of a program in the space that can start children."""
     ports = connect_inline(locate(f"sqlite:{patient.store}"), [])
     yield Services(ports, launching=lambda _: Nursery())
     finish(ports.close())
 
 
 def spawned(services: Services) -> Run:
-    """Let the critic have a child of the coder's."""
+    """Let the critic spawn a child of the coder."""
     finish(services.directory.register(CODER, Card(command=("work", "{prompt}")), BOSS))
     return finish(services.spawning.spawn(SpawnRequest("look", agent=CODER), Identity(CRITIC)))
 
 
 def answers(patient: Patient, run: Run) -> list[str]:
-    """Return with which status the critic was answered."""
+    """Return the statuses in the answers to the critic."""
     thread = patient.covey("thread", run.request, "--json").json
     return [m["marks"]["status"] for m in thread if m["kind"] == "response"]
 
@@ -44,7 +44,7 @@ def answers(patient: Patient, run: Run) -> list[str]:
 def test_a_space_with_children_is_healthy(patient: Patient, nursery: Services) -> None:
     run = spawned(nursery)
     assert patient.codes() == []
-    finish(nursery.supervision.end(run.id, Product(RunState.COMPLETED, "seen")))
+    finish(nursery.supervision.end(run.id, ChildResult(RunState.COMPLETED, "seen")))
     assert patient.codes() == [], "whoever watched over it clears up in a moment"
     finish(nursery.upkeep.tend())
     assert patient.codes() == []
@@ -58,7 +58,7 @@ def test_a_space_with_children_is_healthy(patient: Patient, nursery: Services) -
         "delete from sessions where id = ?",
     ],
 )
-def test_a_run_whose_session_is_gone_is_lost_and_its_parent_is_told(
+def test_a_run_whose_session_is_gone_is_lost_and_its_parent_is_notified(
     patient: Patient, nursery: Services, harm: str
 ) -> None:
     run = spawned(nursery)
@@ -71,7 +71,7 @@ def test_a_run_whose_session_is_gone_is_lost_and_its_parent_is_told(
     assert patient.sql("select state, is_told from runs") == [("lost", 1)]
 
 
-def test_a_lost_child_that_nobody_was_told_of_is_told_once(patient: Patient, nursery: Services) -> None:
+def test_the_parent_of_a_lost_child_is_notified_once(patient: Patient, nursery: Services) -> None:
     run = spawned(nursery)
     finish(nursery.directory.leave(Identity(run.agent, run.session, Grade.SESSION)))
     assert patient.codes() == ["run-untold"]
@@ -82,9 +82,9 @@ def test_a_lost_child_that_nobody_was_told_of_is_told_once(patient: Patient, nur
         assert answers(patient, run) == ["lost"]
 
 
-def test_a_folder_that_a_child_left_is_named(patient: Patient, nursery: Services) -> None:
+def test_a_folder_that_a_child_left_is_reported(patient: Patient, nursery: Services) -> None:
     run = spawned(nursery)
-    finish(nursery.supervision.end(run.id, Product(RunState.COMPLETED, "seen")))
+    finish(nursery.supervision.end(run.id, ChildResult(RunState.COMPLETED, "seen")))
     patient.sql("update runs set ended_at = '2026-01-01T00:00:00.000000+00:00'")
     assert patient.codes() == ["run-uncleared"]
     assert patient.finding("run-uncleared")["items"] == [
@@ -94,7 +94,7 @@ def test_a_folder_that_a_child_left_is_named(patient: Patient, nursery: Services
     assert patient.codes() == []
 
 
-def test_a_wait_of_nobody_is_forgotten(patient: Patient, inside: Inside) -> None:
+def test_a_wait_without_a_live_session_is_removed(patient: Patient, inside: Inside) -> None:
     critic = inside.join("critic")
     assert critic.session is not None
     now = "2026-01-01T00:00:00.000000+00:00"
@@ -122,7 +122,7 @@ def test_a_wait_of_nobody_is_forgotten(patient: Patient, inside: Inside) -> None
     assert patient.events("space.mended")[-1]["details"]["finding"] == "wait-left"
 
 
-def test_a_tree_of_a_message_that_never_was_is_forgotten_although_it_is_stopped(patient: Patient) -> None:
+def test_a_tree_without_its_root_message_is_removed_although_it_is_stopped(patient: Patient) -> None:
     root = patient.ask()
     assert patient.covey("reply", root, "because", "--from", "coder").code == 0
     assert patient.sql("select root from trees") == [(root,)]

@@ -1,4 +1,4 @@
-"""What can still be read of a damaged store is saved into a new one."""
+"""`covey doctor --salvage`: the readable rows of a damaged store are copied into a new one."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ PAGE = 4096
 
 
 def pages_of(patient: Patient, table: str) -> list[int]:
-    """Return the pages that hold rows of a table."""
+    """Return the numbers of the pages that contain rows of a table."""
     found = patient.sql("select pageno from dbstat where name = ? and pagetype in ('leaf', 'overflow')", table)
     return [number for (number,) in found]
 
@@ -22,7 +22,7 @@ def harm(patient: Patient, pages: list[int]) -> None:
     patient.store.write_bytes(content)
 
 
-def test_all_but_the_rows_on_damaged_pages_is_saved(patient: Patient) -> None:
+def test_every_row_outside_the_damaged_pages_is_saved(patient: Patient) -> None:
     sent = [patient.send(f"number {n} " + "x" * 1500) for n in range(30)]
     harm(patient, pages_of(patient, "messages")[3:6])
     assert patient.codes() == ["store-damaged"]
@@ -44,7 +44,7 @@ def test_all_but_the_rows_on_damaged_pages_is_saved(patient: Patient) -> None:
     assert patient.covey("send", "on we go", "--from", "critic", "--to", "coder", *store).code == 0
 
 
-def test_damage_in_the_middle_of_an_index_or_the_journal_costs_no_mail(patient: Patient) -> None:
+def test_damage_to_an_index_or_the_journal_loses_no_mail(patient: Patient) -> None:
     for n in range(200):
         patient.send(f"number {n}")
     harm(patient, pages_of(patient, "journal")[2:4] + pages_of(patient, "deliveries_waiting")[:1])
@@ -91,7 +91,7 @@ def test_runs_trees_and_waits_are_saved(patient: Patient) -> None:
     assert patient.sql("select id, seq from runs", file=patient.folder / "saved.db") == [("r-1", 1)]
 
 
-def test_tasks_of_a_store_from_before_there_were_records_of_them_are_not_lost(patient: Patient) -> None:
+def test_tasks_of_a_store_without_task_records_are_not_lost(patient: Patient) -> None:
     words = ("--from", "critic", "--to", "coder", "--no-wait", "--json")
     task = patient.covey("delegate", "do it", *words).json["id"]
     patient.sql("drop table tasks")
@@ -106,14 +106,14 @@ def test_tasks_of_a_store_from_before_there_were_records_of_them_are_not_lost(pa
     assert patient.covey("accept", task, "--as", "coder", *store).code == 0
 
 
-def test_a_whole_store_is_copied_whole(patient: Patient) -> None:
+def test_an_intact_store_is_copied_completely(patient: Patient) -> None:
     assert patient.covey("doctor", "--salvage", "copy.db").code == 0
     store = ("--store", f"sqlite:{patient.folder}/copy.db")
     assert patient.codes(*store) == []
     assert patient.covey("log", "--json", *store).out == patient.covey("log", "--json").out
 
 
-def test_where_nothing_can_be_read_nothing_is_made(patient: Patient) -> None:
+def test_if_nothing_is_readable_nothing_is_created(patient: Patient) -> None:
     content = bytearray(patient.store.read_bytes())
     content[PAGE:] = b"\xa5" * (len(content) - PAGE)
     patient.store.write_bytes(content)

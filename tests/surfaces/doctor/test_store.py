@@ -11,8 +11,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from covey.adapters.sqlite.engine.migrations import bring_up_to_date
-from covey.adapters.sqlite.engine.statements import MIGRATIONS_FOLDER, migration_names
+from covey.adapters.sqlite.engine.access import MIGRATIONS_FOLDER, migration_names
+from covey.adapters.sqlite.engine.connection import bring_up_to_date
 from covey.surfaces.cli.exits import UNAVAILABLE
 from tests.surfaces.commands import LIMIT_S, Said
 from tests.surfaces.doctor.patient import Patient
@@ -22,7 +22,7 @@ PAGE = 4096
 
 
 def fill(patient: Patient) -> None:
-    """Let the store have some pages."""
+    """Send messages that fill several pages of the store."""
     for n in range(40):
         patient.send(f"message {n} " + "x" * 2000)
 
@@ -37,7 +37,7 @@ def damage(path: Path, *, first: int = PAGE, seed: int = 7) -> None:
     path.write_bytes(content)
 
 
-def test_a_missing_store_is_not_made(bare: Patient) -> None:
+def test_a_missing_store_is_not_created(bare: Patient) -> None:
     finding = bare.finding("store-missing")
     assert "covey init" in finding["advice"]
     assert finding["remedy"] is None
@@ -46,14 +46,14 @@ def test_a_missing_store_is_not_made(bare: Patient) -> None:
     assert not (Path(os.environ["HOME"]) / ".covey").exists()
 
 
-def test_what_was_left_out_is_said_on_one_line(bare: Patient) -> None:
+def test_areas_that_were_not_examined_are_listed_on_one_line(bare: Patient) -> None:
     out = bare.covey("doctor").out
     assert (
         "search, blobs, sessions, offers, inboxes, tickets, tasks, runs, storms, channels, journal: not examined" in out
     )
 
 
-def test_a_file_of_another_sort_is_left_alone(patient: Patient) -> None:
+def test_a_file_that_is_no_database_is_left_alone(patient: Patient) -> None:
     patient.store.write_text("These are my notes, please keep them. " * 200)
     before = patient.store.read_bytes()
     assert patient.finding("store-foreign")["severity"] == "error"
@@ -70,13 +70,13 @@ def test_a_database_of_another_program_is_left_alone(bare: Patient) -> None:
     assert bare.sql("select count(*) from birds", file=path) == [(0,)]
 
 
-def test_a_folder_in_its_place_is_no_store(bare: Patient) -> None:
+def test_a_folder_at_the_path_is_no_store(bare: Patient) -> None:
     (bare.folder / "covey.db").mkdir(mode=0o700)
     assert bare.codes("--store", f"sqlite:{bare.folder}/covey.db") == ["store-foreign"]
 
 
 @pytest.mark.requirement("dialogue.doctor")
-def test_a_damaged_store_is_found_and_the_way_out_is_named(patient: Patient) -> None:
+def test_a_damaged_store_is_found_and_the_advice_names_the_commands(patient: Patient) -> None:
     fill(patient)
     damage(patient.store)
     before = patient.store.read_bytes()
@@ -93,7 +93,7 @@ def test_a_damaged_first_page_is_found(patient: Patient) -> None:
     assert set(patient.codes()) <= {"store-damaged", "store-foreign"}
 
 
-def test_half_a_store_is_found(patient: Patient) -> None:
+def test_a_truncated_store_is_found(patient: Patient) -> None:
     fill(patient)
     os.truncate(patient.store, patient.store.stat().st_size // 2 // PAGE * PAGE)
     assert patient.codes() == ["store-damaged"]
@@ -109,7 +109,7 @@ def test_a_newer_store_is_left_alone(patient: Patient) -> None:
     assert patient.codes() == []
 
 
-def test_an_older_store_is_brought_up_to_date(bare: Patient, tmp_path: Path) -> None:
+def test_an_older_store_is_migrated(bare: Patient, tmp_path: Path) -> None:
     first, *_ = migration_names()
     known = tmp_path / "known then"
     known.mkdir()
@@ -128,7 +128,7 @@ def test_an_older_store_is_brought_up_to_date(bare: Patient, tmp_path: Path) -> 
     assert bare.codes() == []
 
 
-def test_an_empty_file_is_said_to_be_empty_and_is_left_alone(bare: Patient) -> None:
+def test_an_empty_file_is_reported_as_empty_and_left_alone(bare: Patient) -> None:
     bare.store.parent.mkdir(mode=0o700)
     bare.store.touch(mode=0o600)
     finding = bare.finding("store-empty")
@@ -138,7 +138,7 @@ def test_an_empty_file_is_said_to_be_empty_and_is_left_alone(bare: Patient) -> N
     assert bare.store.stat().st_size == 0
 
 
-def test_a_record_that_was_altered_is_named_and_the_rest_is_examined(patient: Patient) -> None:
+def test_a_changed_record_is_reported_by_its_checksum(patient: Patient) -> None:
     message_id = patient.send("the true words")
     content = patient.store.read_bytes()
     assert content.count(b"the true words") >= 1
@@ -149,8 +149,8 @@ def test_a_record_that_was_altered_is_named_and_the_rest_is_examined(patient: Pa
     assert not finding["remedy"]
 
 
-def test_a_damaged_index_is_made_anew(patient: Patient) -> None:
-    # An index over other rows than it says.
+def test_a_damaged_index_is_rebuilt(patient: Patient) -> None:
+    # An index whose condition differs from the one in the schema.
     patient.sql("drop index tickets_owed_by")
     patient.sql("create index tickets_owed_by on tickets (debtor, opened_at) where state = 'closed'")
     patient.sql(
@@ -165,7 +165,7 @@ def test_a_damaged_index_is_made_anew(patient: Patient) -> None:
     assert len(patient.covey("owed", "coder", "--json").json) == 1
 
 
-def test_wrong_counts_are_counted_again(patient: Patient) -> None:
+def test_wrong_counts_are_corrected(patient: Patient) -> None:
     patient.sql("update inboxes set queued = 700")
     assert patient.finding("store-miscounted")["items"] == ["agent:coder"]
     assert patient.mend().code == 0
@@ -173,10 +173,10 @@ def test_wrong_counts_are_counted_again(patient: Patient) -> None:
     assert patient.sql("select queued from inboxes") == [(1,)]
 
 
-def test_what_a_killed_restore_left_is_removed(patient: Patient) -> None:
+def test_the_file_of_a_killed_restore_is_removed(patient: Patient) -> None:
     left = Path(f"{patient.store}-restoring")
     left.touch(mode=0o600)
-    assert patient.codes() == []  # it may still be at it
+    assert patient.codes() == []  # the restore may still be running
     an_age_ago = time.time() - 10_000
     os.utime(left, (an_age_ago, an_age_ago))
     assert patient.finding("unfinished-restore")["items"] == [str(left)]
@@ -186,23 +186,23 @@ def test_what_a_killed_restore_left_is_removed(patient: Patient) -> None:
 
 
 def in_read_only_folder(patient: Patient, *words: str) -> Said:
-    """Run a doctor whose view of the space's folder is read-only, for root too."""
+    """Run the doctor with a read-only mount of the space's folder, which holds for root too."""
     doctor = [sys.executable, "-m", "covey", "doctor", *words]
     command = ["unshare", "-rm", "sh", "-c", READ_ONLY, "sh", str(patient.store.parent), *doctor]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if "unshare" in done.stderr or "mount:" in done.stderr:
-        pytest.skip(f"no mounts of one's own here: {done.stderr}")
+        pytest.skip(f"a private mount can't be made: {done.stderr}")
     return Said(done.returncode, done.stdout, done.stderr)
 
 
-def test_a_read_only_folder_is_examined_as_far_as_it_goes(patient: Patient) -> None:
+def test_a_read_only_folder_is_examined_as_far_as_possible(patient: Patient) -> None:
     said = in_read_only_folder(patient, "--json")
     assert said.code == 1
     assert [finding["code"] for finding in said.json["findings"]] == ["store-read-only"]
     assert patient.codes() == []
 
 
-def test_what_can_not_be_mended_is_said(patient: Patient) -> None:
+def test_a_failed_repair_is_reported(patient: Patient) -> None:
     patient.store.chmod(0o644)
     said = in_read_only_folder(patient, "--fix", "--yes")
     assert said.code == 1
@@ -212,7 +212,7 @@ def test_what_can_not_be_mended_is_said(patient: Patient) -> None:
     assert patient.mend().code == 0
 
 
-def test_a_record_that_nobody_can_read_is_named(patient: Patient) -> None:
+def test_an_unreadable_record_is_reported(patient: Patient) -> None:
     patient.sql("update journal set details = 'scribbled over' where position = 1")
     finding = patient.finding("record-unreadable")
     assert "journal" in finding["what"]

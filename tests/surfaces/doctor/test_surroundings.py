@@ -1,4 +1,4 @@
-"""What lies around the store: rights, doorbells, the search index, the contents of files."""
+"""The surroundings of the store: permissions, wake-up sockets, the search index and the contents of files."""
 
 import json
 import os
@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from covey.adapters.doorbell.folders import space_folder
-from covey.adapters.sqlite.care.search_checkup import FAR_BEHIND
+from covey.adapters.doorbell.runtime_folder import space_folder
+from covey.adapters.sqlite.care.checkup import FAR_BEHIND
 from tests.adapters.children import Child, child
 from tests.surfaces.doctor.patient import Patient
 
 LISTEN = """
 import asyncio, sys
-from covey.core.ids import inbox_topic
+from covey.core.names import inbox_topic
 from covey.core.names import AgentName
 from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
@@ -50,7 +50,7 @@ asyncio.run(main())
 
 @contextmanager
 def listener(patient: Patient) -> Generator[Child]:
-    """A process that waits for mail, until it is killed."""
+    """A process that waits for mail until it is killed."""
     with child(LISTEN, str(patient.store)) as process:
         assert process.line() == "listening"
         yield process
@@ -60,7 +60,7 @@ def doors(patient: Patient) -> Path:
     return Path(space_folder(str(patient.runtime), str(patient.store))) / "p"
 
 
-def test_wrong_rights_are_set(patient: Patient) -> None:
+def test_wrong_permissions_are_corrected(patient: Patient) -> None:
     (patient.folder / "notes.txt").write_text("as it was")
     patient.send("see", "--file", "notes.txt")
     assert patient.codes() == []
@@ -78,7 +78,7 @@ def test_wrong_rights_are_set(patient: Patient) -> None:
     assert found == []
 
 
-def test_a_folder_that_is_not_ours_keeps_its_rights(bare: Patient) -> None:
+def test_a_folder_that_is_not_covey_s_keeps_its_permissions(bare: Patient) -> None:
     url = f"sqlite:{bare.folder}/covey.db"
     bare.folder.chmod(0o755)
     (bare.folder / "notes.txt").write_text("mine")
@@ -92,8 +92,8 @@ def test_a_folder_that_is_not_ours_keeps_its_rights(bare: Patient) -> None:
     assert (bare.folder / "covey.db").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_a_file_of_another_user_is_named_and_can_not_be_mended(patient: Patient) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the owner of a file")
+def test_a_file_of_another_user_is_reported_and_can_not_be_mended(patient: Patient) -> None:
     os.chown(patient.store.parent / "covey.db-turn", 12345, 12345)
     finding = patient.finding("wrong-permissions")
     assert "of another user" in finding["items"][0]
@@ -103,9 +103,9 @@ def test_a_file_of_another_user_is_named_and_can_not_be_mended(patient: Patient)
     assert patient.mend().code == 1
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody whom rights keep out")
-def test_a_user_who_locked_himself_out_is_let_in_again(patient: Patient, tmp_path: Path) -> None:
-    """Forked, because the other user could not load the program."""
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without access")
+def test_a_user_without_permissions_on_their_own_folder_gets_them_back(patient: Patient, tmp_path: Path) -> None:
+    """The check runs in a fork, because the other user could not import the program."""
     for path in (tmp_path, *tmp_path.rglob("*"), patient.runtime):
         os.chown(path, 12345, 12345)
     for above in tmp_path.parents:
@@ -131,7 +131,7 @@ def test_a_user_who_locked_himself_out_is_let_in_again(patient: Patient, tmp_pat
 
 
 @pytest.mark.requirement("dialogue.doctor")
-def test_what_a_killed_process_left_is_found_and_cleared_away(patient: Patient) -> None:
+def test_the_remains_of_a_killed_process_are_found_and_removed(patient: Patient) -> None:
     with listener(patient) as process:
         assert patient.codes() == []
         process.kill()
@@ -145,7 +145,7 @@ def test_what_a_killed_process_left_is_found_and_cleared_away(patient: Patient) 
     assert waiting["parked"] is True
 
 
-def test_a_socket_and_a_link_that_lead_nowhere_are_removed(patient: Patient) -> None:
+def test_an_abandoned_socket_and_a_dangling_link_are_removed(patient: Patient) -> None:
     with listener(patient):
         (live,) = doors(patient).iterdir()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as left:
@@ -161,7 +161,7 @@ def test_a_socket_and_a_link_that_lead_nowhere_are_removed(patient: Patient) -> 
         assert patient.codes() == []
 
 
-def test_a_runtime_folder_that_others_can_enter_is_closed(patient: Patient) -> None:
+def test_a_runtime_folder_that_other_users_can_enter_is_closed(patient: Patient) -> None:
     patient.runtime.chmod(0o755)
     assert "others have rights on it" in patient.finding("runtime-folder-unusable")["what"]
     assert patient.mend().code == 0
@@ -170,7 +170,7 @@ def test_a_runtime_folder_that_others_can_enter_is_closed(patient: Patient) -> N
 
 
 @pytest.mark.parametrize("unfit", ["/tmp/" + "long/" * 20, "relative"])
-def test_a_runtime_folder_that_no_socket_fits_in_is_for_people_to_change(
+def test_a_runtime_folder_that_is_unfit_for_sockets_is_left_to_people(
     patient: Patient, monkeypatch: pytest.MonkeyPatch, unfit: str
 ) -> None:
     monkeypatch.setenv("COVEY_RUNTIME_DIR", unfit)
@@ -181,7 +181,7 @@ def test_a_runtime_folder_that_no_socket_fits_in_is_for_people_to_change(
     assert not Path(unfit).exists()
 
 
-def test_an_index_that_is_a_little_behind_is_no_finding(patient: Patient) -> None:
+def test_an_index_that_is_slightly_behind_is_no_finding(patient: Patient) -> None:
     assert "up to date but for 1 message" in patient.covey("doctor").out
     assert patient.covey("search", "why").code == 0
     assert "up to date\n" in patient.covey("doctor").out
@@ -197,7 +197,7 @@ def test_an_index_that_is_far_behind_catches_up(patient: Patient) -> None:
     assert len(patient.covey("search", "fox", "--json").json) > 0
 
 
-def test_an_index_with_holes_is_made_anew(patient: Patient) -> None:
+def test_an_index_with_missing_messages_is_rebuilt(patient: Patient) -> None:
     patient.send("the quick fox")
     assert len(patient.covey("search", "fox", "--json").json) == 1
     patient.sql("delete from words where text match 'fox'", file=Path(f"{patient.store}-search"))
@@ -208,7 +208,7 @@ def test_an_index_with_holes_is_made_anew(patient: Patient) -> None:
     assert patient.codes() == []
 
 
-def test_a_damaged_index_is_made_anew(patient: Patient) -> None:
+def test_a_damaged_index_is_rebuilt(patient: Patient) -> None:
     index = Path(f"{patient.store}-search")
     for n in range(50):
         patient.send(f"fox number {n} " + "x" * 500)
@@ -223,7 +223,7 @@ def test_a_damaged_index_is_made_anew(patient: Patient) -> None:
     assert patient.codes() == []
 
 
-def test_the_index_of_another_store_is_made_anew(patient: Patient) -> None:
+def test_the_index_of_another_store_is_rebuilt(patient: Patient) -> None:
     index = Path(f"{patient.store}-search")
     other = f"sqlite:{patient.folder}/other.db"
     patient.covey("send", "hi", "--from", "a", "--to", "b", "--register", "--store", other)
@@ -235,7 +235,7 @@ def test_the_index_of_another_store_is_made_anew(patient: Patient) -> None:
     assert patient.codes() == []
 
 
-def test_the_content_of_a_file_that_is_gone_is_missed(patient: Patient) -> None:
+def test_missing_content_of_a_file_is_found(patient: Patient) -> None:
     (patient.folder / "notes.txt").write_text("as it was")
     patient.send("see", "--file", "notes.txt")
     (blob,) = (path for path in (patient.store.parent / "blobs").glob("??/*"))
@@ -250,7 +250,7 @@ def test_the_content_of_a_file_that_is_gone_is_missed(patient: Patient) -> None:
     assert patient.codes() == []
 
 
-def test_unfinished_files_are_removed_when_nobody_can_be_writing_them(patient: Patient) -> None:
+def test_unfinished_files_are_removed_only_when_they_are_old(patient: Patient) -> None:
     (patient.folder / "notes.txt").write_text("as it was")
     patient.send("see", "--file", "notes.txt")
     folder = patient.store.parent / "blobs" / "tmp"

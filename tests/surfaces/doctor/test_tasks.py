@@ -1,12 +1,12 @@
-"""Tasks: what a doctor finds where the store was damaged or nobody was active, and mends."""
+"""Tasks: the findings of a damaged or idle space, and how the doctor mends them."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from covey.core.drive import finish
-from covey.core.ids import MessageId
+from covey.core.coroutine import finish
+from covey.core.names import MessageId
 from tests.surfaces.doctor.inside import Inside
 from tests.surfaces.doctor.patient import Patient
 
@@ -15,7 +15,7 @@ NEVER_WAS = "00000000-0000-4000-8000-000000000009"
 
 
 def delegate(patient: Patient, *words: str) -> str:
-    """Let the critic hand a task to the coder; return its id."""
+    """Delegate a task from the critic to the coder; return its id."""
     said = patient.covey(
         "delegate", "do it", "--from", "critic", "--to", "coder", "--register", "--no-wait", "--json", *words
     )
@@ -39,7 +39,7 @@ def test_a_healthy_space_with_tasks_in_every_state_stays_healthy(patient: Patien
     assert "4 unfinished tasks" in patient.covey("doctor").out
 
 
-def test_a_task_without_its_message_is_given_up_so_that_others_can_go_on(patient: Patient, inside: Inside) -> None:
+def test_a_task_without_its_message_is_failed_and_maintenance_goes_on(patient: Patient, inside: Inside) -> None:
     task_id = delegate(patient, "--deadline", "1h")
     patient.sql("delete from messages where id = ?", task_id)
     patient.sql("update tasks set deadline = ?", LONG_AGO)
@@ -54,7 +54,9 @@ def test_a_task_without_its_message_is_given_up_so_that_others_can_go_on(patient
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_a_task_of_a_session_that_is_no_more_is_let_go_of(patient: Patient, inside: Inside, is_known: bool) -> None:
+def test_a_task_claimed_by_an_ended_or_unknown_session_is_released(
+    patient: Patient, inside: Inside, is_known: bool
+) -> None:
     task_id = delegate(patient)
     coder = inside.join("coder")
     taken = finish(inside.services.duties.take(coder))
@@ -77,7 +79,7 @@ def test_a_task_of_a_session_that_is_no_more_is_let_go_of(patient: Patient, insi
     assert (again.task.id, again.task.attempt) == (task_id, 2)
 
 
-def test_what_is_past_its_deadline_is_failed_and_both_sides_are_told(patient: Patient, inside: Inside) -> None:
+def test_an_overdue_task_is_failed_and_both_sides_are_notified(patient: Patient, inside: Inside) -> None:
     task_id = delegate(patient, "--deadline", "1h")
     coder = inside.join("coder")
     assert finish(inside.services.duties.take(coder)) is not None
@@ -94,7 +96,7 @@ def test_what_is_past_its_deadline_is_failed_and_both_sides_are_told(patient: Pa
     assert any("Stop working" in item["text"] for item in patient.covey("inbox", "coder", "--json").json)
 
 
-def test_an_abandoned_task_is_told_to_whoever_handed_it_over_once(patient: Patient, inside: Inside) -> None:
+def test_the_delegator_of_an_abandoned_task_is_notified_once(patient: Patient, inside: Inside) -> None:
     delegate(patient)
     coder = inside.join("coder")
     assert finish(inside.services.duties.take(coder)) is not None
@@ -104,10 +106,10 @@ def test_an_abandoned_task_is_told_to_whoever_handed_it_over_once(patient: Patie
         assert patient.mend().code == 0
         assert patient.codes() == []
         told = [item["text"] for item in patient.covey("inbox", "critic", "--json").json]
-        assert sum("It waits for the next one." in text for text in told) == 1
+        assert sum("The task waits for the next session." in text for text in told) == 1
 
 
-def test_a_lost_record_is_made_anew_from_the_journal(patient: Patient, inside: Inside) -> None:
+def test_a_lost_record_is_rebuilt_from_the_journal(patient: Patient, inside: Inside) -> None:
     waits, taken = delegate(patient, "--scope", "T-2", "--deadline", "1h"), delegate(patient)
     part = delegate(patient, "--for", waits)
     patient.covey("accept", taken, "--as", "coder")
@@ -139,7 +141,7 @@ def test_an_agent_over_its_quota_is_reported_and_left_alone(patient: Patient, in
     ("harm", "says"),
     [
         ("update tasks set state = 'working'", "task of"),
-        ("update tasks set state = 'completed', finished_at = created_at", "finished task that still waits"),
+        ("update tasks set state = 'completed', finished_at = created_at", "waiting copies of a finished task"),
         ("update tasks set attempt = attempt + 1", "task of"),
         ("update tasks set agent = 'critic'", "task's agent of"),
         ("update tasks set delegator = 'coder'", "task's message of"),
@@ -159,11 +161,11 @@ def test_a_task_that_the_journal_does_not_know_is_found(patient: Patient) -> Non
     task_id = delegate(patient)
     patient.sql("delete from journal where message_id = ?", task_id)
     items = patient.finding("journal-disagrees")["items"]
-    assert any("one that tells that it was handed over" in item for item in items)
+    assert any("an event for its delegation" in item for item in items)
 
 
-def test_what_waits_while_a_session_is_about_to_be_ended_is_not_confused(patient: Patient, inside: Inside) -> None:
-    """The session that has it is dead, and nobody has noticed: its end lets go of the task, and tells of it."""
+def test_a_pending_task_with_a_dead_session_is_released_by_its_end(patient: Patient, inside: Inside) -> None:
+    """The claiming session is dead, but not yet ended. Its end releases the task and reports the release."""
     task_id = delegate(patient)
     coder = inside.join("coder", timedelta(seconds=0))
     patient.sql(

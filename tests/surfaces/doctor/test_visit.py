@@ -1,4 +1,4 @@
-"""A visit of the doctor: what it says, what it asks, and how it ends."""
+"""A run of the doctor: its output, its questions and its exit codes."""
 
 import getpass
 import json
@@ -18,7 +18,7 @@ AREAS = [str(area) for area in Area if area not in (Area.FOLDER, Area.SERVER)]
 
 
 def open_up(patient: Patient) -> None:
-    """Give a file of the space the wrong rights."""
+    """Give a file of the space the wrong permissions."""
     patient.store.chmod(0o644)
 
 
@@ -27,6 +27,7 @@ def is_open(patient: Patient) -> bool:
 
 
 def test_a_healthy_space_says_so_in_one_line_for_each_area(patient: Patient) -> None:
+    assert patient.covey("reply", "coder:1", "yes", "--from", "coder").code == 0
     said = patient.covey("doctor")
     lines = said.out.splitlines()
     assert (said.code, said.err) == (0, "")
@@ -35,7 +36,7 @@ def test_a_healthy_space_says_so_in_one_line_for_each_area(patient: Patient) -> 
     assert lines[len(AREAS) :] == ["", "Healthy."]
 
 
-def test_programs_get_a_document(patient: Patient) -> None:
+def test_with_json_the_doctor_writes_a_document(patient: Patient) -> None:
     document = patient.covey("doctor", "--json").json
     assert document["store"] == f"sqlite:{patient.store}"
     assert document["healthy"] is True
@@ -44,7 +45,7 @@ def test_programs_get_a_document(patient: Patient) -> None:
     assert document["findings"] == document["mended"] == document["failed"] == []
 
 
-def test_a_quick_look_leaves_the_journal_out_and_says_so(patient: Patient) -> None:
+def test_a_quick_run_leaves_the_journal_out_and_says_so(patient: Patient) -> None:
     patient.sql("update deliveries set state = 'handled'")
     patient.sql("delete from inboxes")
     said = patient.covey("doctor", "--quick")
@@ -54,7 +55,7 @@ def test_a_quick_look_leaves_the_journal_out_and_says_so(patient: Patient) -> No
     assert patient.codes() == ["journal-disagrees"]
 
 
-def test_looking_changes_nothing(patient: Patient) -> None:
+def test_without_fix_the_doctor_changes_nothing(patient: Patient) -> None:
     open_up(patient)
     patient.sql("delete from agents")
     before = patient.covey("log", "--json").out
@@ -74,7 +75,7 @@ def test_a_finding_is_explained(patient: Patient) -> None:
     assert said.out.endswith("1 finding. `covey doctor --fix` can mend 1 of them.\n")
 
 
-def test_nobody_to_agree_means_no(patient: Patient) -> None:
+def test_without_yes_and_a_terminal_nothing_is_mended(patient: Patient) -> None:
     open_up(patient)
     said = patient.covey("doctor", "--fix")
     assert said.code == 1
@@ -85,7 +86,7 @@ def test_nobody_to_agree_means_no(patient: Patient) -> None:
     assert is_open(patient)
 
 
-def test_what_was_mended_is_said(patient: Patient) -> None:
+def test_mended_findings_are_reported(patient: Patient) -> None:
     open_up(patient)
     document = patient.mend("--json").json
     assert (document["healthy"], document["findings"]) == (True, [])
@@ -98,12 +99,12 @@ def test_what_was_mended_is_said(patient: Patient) -> None:
     assert said.out.endswith("\nHealthy.\n")
 
 
-def test_with_nothing_to_mend_nobody_is_asked(patient: Patient) -> None:
+def test_with_nothing_to_mend_no_question_is_asked(patient: Patient) -> None:
     said = patient.covey("doctor", "--fix")
     assert (said.code, said.err) == (0, "")
 
 
-def test_only_what_was_named_is_mended(patient: Patient) -> None:
+def test_only_the_named_finding_is_mended(patient: Patient) -> None:
     open_up(patient)
     patient.sql("delete from agents where name = 'coder'")
     said = patient.mend("--only", "wrong-permissions", "--json")
@@ -135,13 +136,13 @@ def test_a_wrong_call_is_refused(patient: Patient, words: list[str], says: str) 
 
 
 @pytest.mark.parametrize("option", [["--yes"], ["--only", "stuck-offer"]])
-def test_what_goes_with_fix_is_refused_without(patient: Patient, option: list[str]) -> None:
+def test_options_of_fix_are_refused_without_it(patient: Patient, option: list[str]) -> None:
     said = patient.covey("doctor", *option)
     assert (said.code, said.out) == (2, "")
     assert "it goes with --fix" in said.err
 
 
-def test_who_let_it_be_mended_is_in_the_journal(patient: Patient) -> None:
+def test_the_journal_names_the_actor_of_a_repair(patient: Patient) -> None:
     patient.sql("delete from agents where name = 'coder'")
     assert patient.mend("--agent", "lead").code == 0
     patient.sql("delete from agents where name = 'coder'")
@@ -161,7 +162,7 @@ def test_a_space_in_memory_has_only_records(bare: Patient) -> None:
     assert areas == ["sessions", "offers", "inboxes", "tickets", "tasks", "runs", "storms", "channels", "journal"]
 
 
-def test_as_a_process_it_does_the_same(tmp_path: Path, runtime: Path) -> None:
+def test_the_doctor_works_as_a_process(tmp_path: Path, runtime: Path) -> None:
     folder = Folder(tmp_path)
     folder.environment["COVEY_RUNTIME_DIR"] = str(runtime)
     assert folder.covey("doctor").code == 4
@@ -191,7 +192,7 @@ def test_a_person_is_asked_and_every_line_fits(patient: Patient, key: bytes, cod
     assert is_open(patient) == (code != 0)
 
 
-def test_codes_are_distinct_and_every_diagnosis_speaks() -> None:
+def test_codes_are_distinct_and_every_diagnosis_has_its_texts() -> None:
     codes = [diagnosis.code for diagnosis in DIAGNOSES]
     assert len(codes) == len(set(codes))
     for diagnosis in DIAGNOSES:
@@ -201,7 +202,7 @@ def test_codes_are_distinct_and_every_diagnosis_speaks() -> None:
         assert diagnosis.remedy is None or not diagnosis.remedy.endswith(".")
 
 
-def test_a_space_stays_healthy_whatever_is_done_to_it_by_the_rules(patient: Patient) -> None:
+def test_a_space_stays_healthy_after_every_regular_command(patient: Patient) -> None:
     (asked,) = (item["id"] for item in patient.covey("inbox", "coder", "--json").json)
     (patient.folder / "notes.txt").write_text("as it was")
     patient.send("see", "--file", "notes.txt")

@@ -1,4 +1,4 @@
-"""An agent client, as a process: it starts `covey mcp`, runs hooks through a shell, and does what a test tells it."""
+"""An agent client as a process. It starts `covey mcp`, runs hooks through a shell, and obeys the orders of a test."""
 
 import json
 import os
@@ -19,14 +19,14 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 
 
 class AgentClient:
-    """Such a process, in the hands of a test."""
+    """The test's handle of such a process."""
 
     def __init__(self, process: Child) -> None:
         self._process = process
         self.kill = process.kill
 
     def order(self, order: str) -> Any:
-        """Let it do something: start or kill its server, run a hook, or call a tool; return what came of it."""
+        """Give an order: start or kill the server, run a hook, or call a tool; return the answer."""
         self._process.say(order)
         return json.loads(self._process.line())
 
@@ -46,7 +46,7 @@ class Server:
         self.ask("initialize", HELLO)
 
     def kill(self) -> None:
-        """Kill it; nobody is told."""
+        """Kill the server without a shutdown."""
         self._process.kill()
         self._process.wait()
 
@@ -60,7 +60,7 @@ class Server:
 
 
 def main() -> None:
-    """Carry out one order a line, and answer it with one."""
+    """Carry out one order per line, and answer each with one line."""
     os.environ["COVEY_STORE"] = f"sqlite:{sys.argv[1]}/.covey/covey.db"
     server: Server | None = None
     for order in map(str.strip, sys.stdin):

@@ -1,4 +1,4 @@
-"""A desk with a space of its own for each test; whatever happened there agrees with its journal."""
+"""Fixtures: a desk with a new space for each test. After the test, the records must agree with the journal."""
 
 import asyncio
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""A desk: agents with MCP clients of the SDK in this process, on one space whose time is turned by hand."""
+"""A desk: agents with MCP clients of the SDK in this process, on one space with a manual clock."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -8,12 +8,11 @@ from mcp import Client
 from mcp.client.session import MessageHandlerFnT
 from mcp_types import CallToolResult, Implementation, TextContent
 
-from covey.core.directory.ancestry import Ancestor
+from covey.core.directory.session import Ancestor
 from covey.core.names import AgentName
-from covey.services.directory.clients import Seated
+from covey.services.directory.clients import ClientSession
 from covey.services.directory.directory import JoinRequest
-from covey.surfaces.mcp.seat import Seat
-from covey.surfaces.mcp.seats import OneSeat
+from covey.surfaces.mcp.clients import OnePlace, SessionPlace
 from covey.surfaces.mcp.server import make_server
 from covey.toolkits.catalogue import toolkit
 from tests.scenarios.world import World
@@ -28,7 +27,7 @@ class Desk:
         self._pids = 1000
 
     def program(self) -> Ancestor:
-        """Start a client of its own."""
+        """Return a new client program."""
         self._pids += 1
         return self.world.program(self._pids)
 
@@ -43,17 +42,17 @@ class Desk:
         of: Ancestor | None = None,
         hears: MessageHandlerFnT | None = None,
     ) -> AsyncGenerator[Client]:
-        """Give an agent a server of its own and a client that talks to it."""
+        """Give an agent its own server and a client that is connected to this server."""
         tools = toolkit(kit)
         services = self.world.process_of(of or self.program()).services
         wish = JoinRequest(AgentName(agent), capacity=tools.capacity)
 
-        async def take() -> Seated:
+        async def take() -> ClientSession:
             return await services.clients.serve(wish)
 
-        seat = Seat(services, take)
+        seat = SessionPlace(services, take)
         await seat.caller()
-        server = make_server(tools, OneSeat(seat), "")
+        server = make_server(tools, OnePlace(seat), "")
         try:
             info = Implementation(name=name, version="1")
             async with Client(server, mode=era, client_info=info, message_handler=hears) as client:
@@ -63,5 +62,5 @@ class Desk:
 
 
 def text_of(result: CallToolResult) -> str:
-    """Return what a model reads of a result."""
+    """Return the text of a result that a model reads."""
     return "\n\n".join(block.text for block in result.content if isinstance(block, TextContent))

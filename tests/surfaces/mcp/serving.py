@@ -1,4 +1,4 @@
-"""`covey mcp --http` as a real process, with clients that show tokens."""
+"""`covey mcp --http` as a real process, with clients that send tokens."""
 
 import http.client
 import json
@@ -11,8 +11,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from covey.core.ids import JOURNAL_TOPIC
-from covey.core.names import AgentName
+from covey.core.names import JOURNAL_TOPIC, AgentName
 from covey.engines import connect, parse_store_url
 from covey.services.space import Services
 from tests.surfaces.commands import Folder, Started
@@ -22,7 +21,7 @@ LIMIT_S = 20.0
 
 
 class HttpServer:
-    """A server in a folder that has a space."""
+    """A server in a folder with a space."""
 
     def __init__(self, folder: Folder, process: Started) -> None:
         self.folder = folder
@@ -30,7 +29,7 @@ class HttpServer:
         self.url: str = json.loads(process.line())["url"]
 
     def token(self, *words: str) -> str:
-        """Make a token."""
+        """Create a token."""
         return self.folder.covey("token", "create", *words, "--json").json["token"]
 
     @asynccontextmanager
@@ -43,7 +42,7 @@ class HttpServer:
             yield client
 
     def post(self, headers: dict[str, str], body: str = "{}") -> tuple[int, str]:
-        """Send a request as it is; return its status and what it says."""
+        """Send a raw request; return the status and the body of the response."""
         place = urlsplit(self.url)
         connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=LIMIT_S)
         try:
@@ -60,7 +59,7 @@ class HttpServer:
         return next(view["sessions"] for view in agents if view["agent"] == agent)
 
     async def until_live(self, agent: str, count: int) -> None:
-        """Wait until an agent has so many live sessions."""
+        """Wait until an agent has `count` live sessions."""
         ports = connect(parse_store_url(f"sqlite:{self.folder.path}/.covey/covey.db"), ())
         services = Services(ports)
 
@@ -79,6 +78,6 @@ def bearer(token: str) -> dict[str, str]:
 
 @contextmanager
 def http_server(folder: Folder, *words: str) -> Generator[HttpServer]:
-    """Start a server on a port that is free."""
+    """Start a server on a free port."""
     with folder.start("mcp", "--http", "127.0.0.1:0", "--json", *words) as process:
         yield HttpServer(folder, process)

@@ -1,4 +1,4 @@
-"""Speaking MCP to a real process line by line, where a test has to see every byte or kill somebody."""
+"""MCP with a real process line by line, for tests that check every byte or kill the server."""
 
 import json
 import os
@@ -23,7 +23,7 @@ HELLO: dict[str, Any] = {
 
 
 class Speaker:
-    """A client of 2025 that started `covey mcp` in a folder. The server is killed when the block ends."""
+    """A client of the 2025 protocol that starts `covey mcp` in a folder. The server is killed when the block ends."""
 
     def __init__(self, folder: Folder, *words: str, version: str = NEWEST_2025, **environment: str) -> None:
         self._hello = {**HELLO, "protocolVersion": version}
@@ -34,7 +34,7 @@ class Speaker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # an interrupt is for the server alone
+            start_new_session=True,  # an interrupt reaches only the server
         )
         self._text = b""
         self._id = 0
@@ -65,7 +65,7 @@ class Speaker:
         self.process.stdin.flush()
 
     def ask(self, method: str, params: dict[str, Any]) -> Any:
-        """Return the result of a request; the next line has to be it."""
+        """Return the result of a request. The next line must be the response."""
         self._id += 1
         self.say({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
         answer = json.loads(self.line())
@@ -73,7 +73,7 @@ class Speaker:
         return answer["result"]
 
     def call(self, tool: str, **arguments: object) -> str:
-        """Return what a model reads of a tool's result."""
+        """Return the text of a tool's result that a model reads."""
         result = self.ask("tools/call", {"name": tool, "arguments": arguments})
         return "\n\n".join(block["text"] for block in result["content"])
 
@@ -91,13 +91,13 @@ class Speaker:
         return line
 
     def hang_up(self) -> int:
-        """Close its input; return the exit code."""
+        """Close the server's stdin; return its exit code."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         return self.process.wait(LIMIT_S)
 
     def signal(self, number: signal.Signals) -> int:
-        """Send a signal; return the exit code."""
+        """Send a signal to the server; return its exit code."""
         self.process.send_signal(number)
         return self.process.wait(LIMIT_S)
 

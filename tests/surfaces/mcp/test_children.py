@@ -1,4 +1,4 @@
-"""Children over MCP: a model's client starts them, their results come as mail, and none outlives the server."""
+"""Children over MCP: a client starts them, their results arrive, and the end of the server stops them."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def server_in(folder: Folder, agent: str) -> StdioServerParameters:
 
 
 @pytest.mark.requirement("sessions.spawn.params")
-async def test_a_child_is_started_over_mcp_and_ends_with_the_server_at_the_latest(folder: Folder) -> None:
+async def test_a_child_is_started_over_mcp_and_is_stopped_with_the_server(folder: Folder) -> None:
     folder.covey("init")
     async with covey.open(f"sqlite:{folder.path}/.covey/covey.db") as space:
         owner = space.services.identities.claim(AgentName("owner"))

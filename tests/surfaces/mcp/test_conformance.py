@@ -1,4 +1,4 @@
-"""The conformance suite of MCP, as far as it needs no fixtures: conformance.txt lists what is run."""
+"""The conformance suite of MCP, without the parts that need fixtures. conformance.txt lists the scenarios."""
 
 import asyncio
 import json
@@ -23,13 +23,13 @@ SELECTIONS = {
 
 
 def listed(version: str) -> Mapping[str, set[str]]:
-    """Return the scenarios that are run in a protocol, each with the checks that need fixtures."""
+    """Return the scenarios that run with a protocol version, each with the checks that need fixtures."""
     entries = [line.split() for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
     return {entry[1]: set(entry[3:]) for entry in entries if entry[0] == version}
 
 
 def failures(results: Path, scenario: str) -> list[str]:
-    """Return the checks of a scenario that failed; it has to have been run."""
+    """Return the failed checks of a scenario. The scenario must have run."""
     (folder,) = results.glob(f"server-{scenario}-20*")
     checks: list[dict[str, Any]] = json.loads((folder / "checks.json").read_text())
     assert any(check["status"] == "SUCCESS" for check in checks)
@@ -52,7 +52,7 @@ async def test_the_listed_scenarios_pass(folder: Folder, tmp_path: Path, version
     assert not any(failed.values()), failed
 
 
-def test_every_line_of_the_list_is_of_a_protocol_that_is_run() -> None:
+def test_every_line_of_the_list_names_a_tested_protocol() -> None:
     assert sum(len(listed(version)) for version in SELECTIONS) == len(
         [line for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
     )

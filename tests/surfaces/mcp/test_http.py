@@ -1,4 +1,4 @@
-"""`covey mcp --http`, as a real process: tokens, names, sessions, and an end in order."""
+"""`covey mcp --http` as a real process: tokens, host names, sessions, and an orderly end."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from tests.surfaces.mcp.speaking import HELLO
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[HttpServer]:
-    """One server for these tests; each has agents of its own."""
+    """One server for all tests of this module. Each test has its own agents."""
     folder = Folder(tmp_path_factory.mktemp("http"))
     assert folder.covey("init").code == DONE
     with http_server(folder) as started:
@@ -43,7 +43,7 @@ async def test_a_client_with_a_token_takes_part_as_its_agent(server: HttpServer,
     assert (item["from"], item["grade"], item["text"]) == (name, "token", f"from {era}")
 
 
-async def test_a_connection_of_2025_is_a_client_of_its_own_and_leaves_when_it_ends(server: HttpServer) -> None:
+async def test_each_connection_of_2025_has_a_session_that_ends_with_it(server: HttpServer) -> None:
     token = server.token("twice", "--register")
     async with server.client(token, "legacy") as one:
         async with server.client(token, "legacy") as two:
@@ -54,7 +54,7 @@ async def test_a_connection_of_2025_is_a_client_of_its_own_and_leaves_when_it_en
     await server.until_live("twice", 0)
 
 
-async def test_since_2026_a_token_is_one_client(server: HttpServer) -> None:
+async def test_since_2026_a_token_has_one_session(server: HttpServer) -> None:
     token = server.token("once", "--register")
     for _ in range(2):
         async with server.client(token, "2026-07-28") as client:
@@ -65,7 +65,7 @@ async def test_since_2026_a_token_is_one_client(server: HttpServer) -> None:
     assert len(server.sessions("once")) == 2
 
 
-async def test_an_agent_hears_of_its_own_inbox_alone(server: HttpServer) -> None:
+async def test_an_agent_is_notified_only_of_its_own_inbox(server: HttpServer) -> None:
     wanted = ["covey://inbox"]
     async with (
         server.client(server.token("ears", "--register"), "2026-07-28") as ears,
@@ -100,7 +100,7 @@ async def test_the_operator_acts_without_a_session(server: HttpServer) -> None:
     assert (item["from"], item["grade"]) == ("operator", "token")
 
 
-def test_without_a_token_nobody_gets_in(server: HttpServer) -> None:
+def test_without_a_valid_token_every_request_is_refused(server: HttpServer) -> None:
     token = server.token("revoked", "--register")
     listed = server.folder.covey("token", "list", "--json").json
     server.folder.covey("token", "revoke", next(item["id"] for item in listed if item["agent"] == "revoked"))
@@ -130,7 +130,7 @@ def test_without_a_token_nobody_gets_in(server: HttpServer) -> None:
         ({"Origin": "null"}, 403),
     ],
 )
-def test_a_request_has_to_come_for_this_server_and_from_no_other_page(
+def test_a_request_with_a_foreign_host_or_origin_is_refused(
     server: HttpServer, headers: dict[str, str], status: int
 ) -> None:
     port = str(urlsplit(server.url).port)
@@ -139,7 +139,7 @@ def test_a_request_has_to_come_for_this_server_and_from_no_other_page(
     assert server.post(bearer(token) | written, HELLO_2025)[0] == status
 
 
-def test_a_port_that_is_taken_is_told(server: HttpServer) -> None:
+def test_a_port_in_use_is_reported(server: HttpServer) -> None:
     place = urlsplit(server.url).netloc
     said = server.folder.covey("mcp", "--http", place)
     assert (said.code, said.out) == (UNAVAILABLE, "")
@@ -147,7 +147,7 @@ def test_a_port_that_is_taken_is_told(server: HttpServer) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, DONE)])
-async def test_a_signal_ends_it_and_the_sessions_of_its_clients(
+async def test_a_signal_ends_the_server_and_the_sessions_of_its_clients(
     folder: Folder, number: signal.Signals, code: int
 ) -> None:
     with http_server(folder) as server:

@@ -1,4 +1,4 @@
-"""`covey mcp --http` under clients that say too little, too slowly or too much at once, over real sockets."""
+"""`covey mcp --http` with clients that send too little, too slowly or too much, over real sockets."""
 
 import asyncio
 import http.client
@@ -40,7 +40,7 @@ def connected(server: HttpServer) -> Generator[socket.socket]:
 
 
 def head(server: HttpServer, token: str | None, length: int) -> bytes:
-    """Return the head of a request that says how long its body is."""
+    """Return the head of a request with the length of its body."""
     lines = ["POST /mcp HTTP/1.1", f"Host: {urlsplit(server.url).netloc}", "Content-Type: application/json"]
     lines += ["Accept: application/json, text/event-stream", f"Content-Length: {length}"]
     lines += [f"{name}: {value}" for name, value in bearer(token).items()] if token else []
@@ -48,7 +48,7 @@ def head(server: HttpServer, token: str | None, length: int) -> bytes:
 
 
 def rest(one: socket.socket) -> bytes:
-    """Return all that comes until the server ends the connection."""
+    """Return everything that the server sends until it closes the connection."""
     said = b""
     with suppress(ConnectionResetError):
         while more := one.recv(65_536):
@@ -57,13 +57,13 @@ def rest(one: socket.socket) -> bytes:
 
 
 def error_of(said: bytes) -> tuple[int, str]:
-    """Return the status and the code of the last answer on a connection."""
+    """Return the status and the error code of the last response on a connection."""
     answer = said[said.rindex(b"HTTP/1.1 ") :]
     first, _, body = answer.partition(b"\r\n\r\n")
     return int(first.split(b" ")[1]), json.loads(body)["error"]["code"]
 
 
-def test_half_a_request_is_ended_wherever_it_stops_and_at_whatever_pace_it_comes(folder: Folder) -> None:
+def test_an_incomplete_request_times_out_at_any_point_and_pace(folder: Folder) -> None:
     with server_in(folder, "--request-timeout", "0.5") as server:
         token = server.token("coder", "--register")
         ended = (408, "request-timeout")
@@ -71,7 +71,7 @@ def test_half_a_request_is_ended_wherever_it_stops_and_at_whatever_pace_it_comes
             with connected(server) as one:
                 one.sendall(begun)
                 assert error_of(rest(one)) == ended, begun
-        with connected(server) as one:  # whoever may not ask is told so at once, and can't stay for that
+        with connected(server) as one:  # Without a token the request is refused at once, and the connection is closed.
             one.sendall(head(server, None, 10) + b"{")
             assert rest(one).startswith(b"HTTP/1.1 401 ")
         with connected(server) as one:  # a second request on a connection
@@ -87,7 +87,7 @@ def test_half_a_request_is_ended_wherever_it_stops_and_at_whatever_pace_it_comes
             assert error_of(said) == ended
 
 
-def test_connections_are_bounded_and_there_is_room_again_when_one_ends(folder: Folder) -> None:
+def test_connections_are_bounded_and_a_closed_one_makes_room(folder: Folder) -> None:
     with server_in(folder, "--connections", "3", "--request-timeout", "600") as server, ExitStack() as stack:
         token = server.token("coder", "--register")
         held = [stack.enter_context(connected(server)) for _ in range(3)]
@@ -101,14 +101,14 @@ def test_connections_are_bounded_and_there_is_room_again_when_one_ends(folder: F
 
 
 def until_served(server: HttpServer, token: str) -> bool:
-    """Ask until there is room; the test's own limit ends it."""
+    """Send requests until one is not refused with 503. The time limit of the test bounds the loop."""
     while server.post(bearer(token))[0] == 503:
         pass
     return True
 
 
 @pytest.mark.requirement("trust.limits")
-def test_a_token_has_its_share_and_takes_nothing_from_others(folder: Folder) -> None:
+def test_the_limits_of_one_token_do_not_affect_other_tokens(folder: Folder) -> None:
     hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
     with (
         server_in(folder, "--per-token", "2", "--sessions", "2", "--request-timeout", "600") as server,
@@ -125,18 +125,21 @@ def test_a_token_has_its_share_and_takes_nothing_from_others(folder: Folder) -> 
         for _ in range(2):
             stack.enter_context(connected(server)).sendall(head(server, busy, 10) + b"{")
         assert until_refused(server, busy, "too-many-requests") == 429
-        assert server.post(bearer(other))[0] == 400  # it was heard: there is no method in it
+        assert server.post(bearer(other))[0] == 400  # The request was read: it lacks a method.
 
 
 def until_refused(server: HttpServer, token: str, code: str) -> int:
-    """Ask until what was sent before has come in, and return the status then; the test's own limit ends it."""
+    """Send requests until one is refused with this error code; return its status.
+
+    The time limit of the test bounds the loop.
+    """
     while code not in (answer := server.post(bearer(token)))[1]:
         pass
     return answer[0]
 
 
 def begin(server: HttpServer, token: str, hello: str) -> str:
-    """Begin a session, and return its id."""
+    """Start a session, and return its id."""
     return request(server, "POST", bearer(token), hello)[1]
 
 
@@ -154,7 +157,7 @@ def request(server: HttpServer, method: str, headers: dict[str, str], body: str 
 
 
 @pytest.mark.requirement("trust.limits")
-async def test_ten_connections_of_a_token_start_five_programs_and_no_more(folder: Folder) -> None:
+async def test_ten_connections_of_a_token_can_start_only_five_children(folder: Folder) -> None:
     with server_in(folder, "--toolkit", "sessions") as server:
         token = server.token("lead", "--register")
         async with covey.open(f"sqlite:{folder.path}/.covey/covey.db") as space, AsyncExitStack() as stack:
@@ -167,10 +170,10 @@ async def test_ten_connections_of_a_token_start_five_programs_and_no_more(folder
 
             said = [answer for answers in await asyncio.gather(*map(spawn, clients)) for answer in answers]
             assert sum('"status":"accepted"' in answer for answer in said) == 5
-            assert sum("5 of at most 5 children" in answer for answer in said) == 45
+            assert sum("the limit is 5 (max_children" in answer for answer in said) == 45
             assert len(await space.services.runs.find(RunFilter(has_ended=False))) == 5
 
 
-def test_a_limit_that_can_not_be_held_is_refused(folder: Folder) -> None:
+def test_a_limit_of_zero_is_refused(folder: Folder) -> None:
     folder.covey("init")
     assert folder.covey("mcp", "--http", "127.0.0.1:0", "--connections", "0").code == USAGE

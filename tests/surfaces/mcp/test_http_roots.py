@@ -1,4 +1,4 @@
-"""`covey mcp --http` reads no file of its machine but those in folders that a person named."""
+"""`covey mcp --http` reads only files in folders that the user has named."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ NAMED = "shared"
 
 
 def space_with_a_token(folder: Folder) -> str:
-    """Return the operator's token, which lies in the folder as people leave it."""
+    """Create a space and a file with the operator's token in its folder; return the token."""
     assert folder.covey("init").code == DONE
     token = folder.covey("token", "create", "--operator", "--json").json["token"]
     (folder.path / "operator.token").write_text(token)
@@ -43,7 +43,7 @@ async def test_no_agent_gets_the_operators_token_from_the_servers_folder(
             assert said.is_error == (not words), text_of(said)
 
 
-async def test_what_is_no_file_costs_the_server_nothing(folder: Folder) -> None:
+async def test_attaching_special_files_leaks_no_descriptors(folder: Folder) -> None:
     space_with_a_token(folder)
     for number, (make, _, _) in enumerate(ODD.values()):
         make(folder.path / NAMED / str(number))
@@ -60,7 +60,8 @@ async def test_what_is_no_file_costs_the_server_nothing(folder: Folder) -> None:
             before = open_descriptors(server.process.process.pid)
             for _ in range(ROUNDS):
                 await attach_all()
-            assert open_descriptors(server.process.process.pid) < before + ROUNDS  # connections come and go
+            # connections open and close meanwhile
+            assert open_descriptors(server.process.process.pid) < before + ROUNDS
 
 
 ROUNDS = 10
@@ -70,7 +71,7 @@ def open_descriptors(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
-def test_a_root_that_is_no_folder_is_told_at_once(folder: Folder) -> None:
+def test_a_root_that_is_no_folder_is_refused_at_the_start(folder: Folder) -> None:
     folder.covey("init")
     said = folder.covey("mcp", "--http", "127.0.0.1:0", "--root", "nowhere", "--json")
     assert said.code == USAGE

@@ -1,4 +1,4 @@
-"""Clients that are not ours and not the SDK's newest: its 1.x in an environment of its own, and the MCP inspector."""
+"""Third-party clients: version 1.x of the SDK in its own environment, and the MCP inspector."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ COVEY_MCP = (sys.executable, "-m", "covey", "mcp")
 
 @pytest.fixture(scope="session")
 def older_python() -> Path:
-    """A Python with the SDK's 1.x. It is made once, and kept beside the environment that runs the tests."""
+    """A Python with version 1.x of the SDK. It is created once and kept in the environment that runs the tests."""
     home = Path(sys.prefix) / f"mcp-{OLDER}"
     python, made = home / "bin" / "python", home / ".installed"
     if not made.exists():
@@ -42,7 +42,7 @@ def older_python() -> Path:
 
 
 def check_older(folder: Folder, python: Path, *words: str) -> None:
-    """Let a client of 1.x take part, and check what it saw."""
+    """Run a client of 1.x, and check what it received."""
     program = Path(__file__).with_name("older_client.py")
     said = folder.run([str(python), "-I", str(program), *words])
     assert said.code == DONE, said.err
@@ -61,13 +61,13 @@ def check_older(folder: Folder, python: Path, *words: str) -> None:
 
 
 @pytest.mark.timeout(INSTALL_LIMIT_S + 40)
-def test_the_sdks_older_client_takes_part_over_stdio(folder: Folder, older_python: Path) -> None:
+def test_the_sdks_older_client_works_over_stdio(folder: Folder, older_python: Path) -> None:
     folder.covey("send", "--from", "lead", "--to", "coder", "--register", "hello")
     check_older(folder, older_python, "stdio", *COVEY_MCP, "--agent", "coder")
 
 
 @pytest.mark.timeout(INSTALL_LIMIT_S + 40)
-def test_the_sdks_older_client_takes_part_over_http(folder: Folder, older_python: Path) -> None:
+def test_the_sdks_older_client_works_over_http(folder: Folder, older_python: Path) -> None:
     with http_server(folder) as server:
         token = server.token("coder", "--register")
         folder.covey("send", "--from", "lead", "--to", "coder", "hello")
@@ -75,7 +75,7 @@ def test_the_sdks_older_client_takes_part_over_http(folder: Folder, older_python
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18"])
-def test_every_older_protocol_is_spoken(folder: Folder, version: str) -> None:
+def test_every_older_protocol_version_is_supported(folder: Folder, version: str) -> None:
     with Speaker(folder, "--agent", "coder", version=version) as speaker:
         assert speaker.initialized["protocolVersion"] == version
         assert speaker.call("list_agents").startswith("You are coder.")

@@ -1,4 +1,4 @@
-"""Resources: the inbox, the agents and threads, and how a client hears that one has changed."""
+"""Resources: the inbox, the agents and threads, and notifications of their changes."""
 
 import asyncio
 import warnings
@@ -16,15 +16,15 @@ from mcp_types import (
 )
 
 from covey.core.ledger.delivery import DeliveryState
+from covey.surfaces.mcp.resources import MOST
 from covey.surfaces.mcp.server import NO_SUCH_RESOURCE
-from covey.surfaces.mcp.subscriptions import MOST
 from tests.scenarios.world import soon
 from tests.surfaces.mcp.desk import ERAS, Desk, Era
 
 
 @pytest.fixture(autouse=True)
 def older_ways() -> Generator[None]:
-    """Let tests use what the SDK deprecates: clients of 2025 do."""
+    """Allow functions that the SDK deprecates, because clients of 2025 use them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "resources/(un)?subscribe is removed")
         yield
@@ -38,7 +38,7 @@ def said(result: ReadResourceResult) -> str:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_they_are_listed_and_read(desk: Desk, era: Era) -> None:
+async def test_resources_are_listed_and_read(desk: Desk, era: Era) -> None:
     (lead,) = await desk.world.join("lead")
     async with desk.client("coder", era=era) as coder:
         listed = [resource.uri for resource in (await coder.list_resources()).resources]
@@ -59,7 +59,7 @@ async def test_they_are_listed_and_read(desk: Desk, era: Era) -> None:
 
 @pytest.mark.parametrize(("era", "code"), [("legacy", NO_SUCH_RESOURCE), ("2026-07-28", INVALID_PARAMS)])
 @pytest.mark.parametrize("uri", ["covey://nothing", "covey://thread/99", "covey://thread/x y", "file:///etc/passwd"])
-async def test_what_is_not_there_is_said_to_be_so(desk: Desk, era: Era, code: int, uri: str) -> None:
+async def test_a_missing_resource_is_reported_as_missing(desk: Desk, era: Era, code: int, uri: str) -> None:
     async with desk.client("coder", era=era) as coder:
         with pytest.raises(MCPError) as caught:
             await coder.read_resource(uri)
@@ -67,7 +67,7 @@ async def test_what_is_not_there_is_said_to_be_so(desk: Desk, era: Era, code: in
     assert caught.value.error.data == {"uri": uri}
 
 
-async def test_a_client_that_listens_hears_of_changes(desk: Desk) -> None:
+async def test_a_listening_client_is_notified_of_changes(desk: Desk) -> None:
     (lead,) = await desk.world.join("lead")
     async with desk.client("coder") as coder, desk.client("critic") as critic:
         first = await lead.send("coder", "hello")
@@ -101,7 +101,7 @@ async def test_a_client_of_2025_subscribes_and_unsubscribes(desk: Desk) -> None:
         heard.put_nowait(message.params.uri)
 
     async with desk.client("coder", era="legacy", hears=hear) as coder:
-        for _ in range(2):  # twice is once
+        for _ in range(2):  # A second subscription has no further effect.
             await coder.subscribe_resource("covey://inbox")  # pyright: ignore[reportDeprecated]  # that is what it tests
         await lead.send("coder", "hello")
         assert await soon(heard.get()) == "covey://inbox"
@@ -114,7 +114,7 @@ async def test_a_client_of_2025_subscribes_and_unsubscribes(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("count", [MOST, MOST + 1])
-async def test_there_is_a_limit_to_what_one_client_watches(desk: Desk, count: int) -> None:
+async def test_the_number_of_resources_that_one_client_watches_is_limited(desk: Desk, count: int) -> None:
     uris = [f"covey://thread/{number}" for number in range(count)]
     async with desk.client("coder") as coder:
         if count <= MOST:

@@ -1,22 +1,24 @@
-"""One session for each client, with real clients and servers that are killed: nobody is lost, and nobody haunts."""
+"""One session for each client, with real clients and servers that are killed.
+
+No mail is lost; no dead session stays.
+"""
 
 import re
 from datetime import datetime
 
 import pytest
 
-from covey.adapters.blobfiles.blobs import BlobFiles
-from covey.adapters.doorbell.ring_only import RingOnly
+from covey.adapters.doorbell.ringer import RingOnly
 from covey.adapters.sqlite.search.search import SqliteSearch
 from covey.adapters.sqlite.transactions.store import SqliteStore
+from covey.adapters.system.blobs import BlobFiles
 from covey.adapters.system.clock import SystemClock
-from covey.adapters.system.files import RootedFiles
+from covey.adapters.system.files import RootedFiles, StoreFiles
 from covey.adapters.system.ids import SystemIds
 from covey.adapters.system.liveness import SystemLiveness
-from covey.adapters.system.store_files import StoreFiles
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.limits import PRESENCE_LEASE
-from covey.services.adapters import Adapters
+from covey.engines.adapters import Adapters
 from covey.services.space import Services
 from tests.surfaces.commands import Folder
 from tests.surfaces.mcp.agent_client import agent_client
@@ -24,20 +26,20 @@ from tests.surfaces.mcp.speaking import Speaker
 
 
 class LaterClock(SystemClock):
-    """The time after everyone's lease."""
+    """A clock after the end of every lease."""
 
     def now(self) -> datetime:
         return super().now() + PRESENCE_LEASE * 1.1
 
 
 def sessions(folder: Folder) -> dict[str, list[str]]:
-    """Return the live sessions of each agent, as everyone sees them now."""
+    """Return the live sessions of each agent."""
     agents = folder.covey("agents", "--json").json
     return {agent["agent"]: [session["id"] for session in agent["sessions"]] for agent in agents}
 
 
 def presences_after_the_lease(folder: Folder) -> dict[str, str]:
-    """Return who is there when everyone's lease has passed."""
+    """Return the presence of each agent after the end of every lease."""
     path = str(folder.path / ".covey" / "covey.db")
     place = str(folder.path / ".covey")
     store = SqliteStore(path)
@@ -71,7 +73,7 @@ def test_the_server_and_the_hooks_of_a_client_are_one_session_and_two_clients_ar
 
 
 @pytest.mark.requirement("mcp.session")
-def test_a_killed_client_leaves_no_ghost_and_its_mail_to_the_next_one(folder: Folder) -> None:
+def test_a_killed_client_leaves_no_live_session_and_its_mail_goes_to_the_next(folder: Folder) -> None:
     with agent_client(folder) as client:
         client.order("start")
         assert sessions(folder)["agentA"]
@@ -83,7 +85,7 @@ def test_a_killed_client_leaves_no_ghost_and_its_mail_to_the_next_one(folder: Fo
 
 
 @pytest.mark.requirement("mcp.session")
-def test_a_killed_server_leaves_no_ghost_after_its_lease(folder: Folder) -> None:
+def test_a_killed_server_leaves_no_live_session_after_its_lease(folder: Folder) -> None:
     with agent_client(folder) as client:
         client.order("start")
         client.order("kill")
@@ -94,7 +96,7 @@ def test_a_killed_server_leaves_no_ghost_after_its_lease(folder: Folder) -> None
 
 
 @pytest.mark.requirement("mcp.session", "mcp.mail")
-def test_two_servers_are_killed_and_started_again_and_nothing_is_lost_or_shown_twice(folder: Folder) -> None:
+def test_after_two_servers_are_killed_and_restarted_no_message_is_lost_or_shown_twice(folder: Folder) -> None:
     shown: list[str] = []
 
     def hear(speaker: Speaker) -> None:

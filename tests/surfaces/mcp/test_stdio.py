@@ -1,4 +1,4 @@
-"""`covey mcp` on stdin and stdout, as a real process with the SDK's client, and with a client that sees every byte."""
+"""`covey mcp` on stdin and stdout: a real process with the SDK's client, and with a client that checks every byte."""
 
 import json
 import signal
@@ -24,12 +24,12 @@ def server_in(folder: Folder, *words: str, **environment: str) -> StdioServerPar
 
 
 def presences(folder: Folder) -> dict[str, str]:
-    """Return who is there, as everyone sees it."""
+    """Return the presence of each agent."""
     return {agent["agent"]: agent["presence"] for agent in folder.covey("agents", "--json").json}
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_the_sdks_client_takes_part(folder: Folder, era: Era) -> None:
+async def test_the_sdks_client_works(folder: Folder, era: Era) -> None:
     async with Client(server_in(folder, "--agent", "coder"), mode=era) as coder:
         await coder.list_tools()
         assert presences(folder) == {"coder": "idle"}
@@ -39,7 +39,7 @@ async def test_the_sdks_client_takes_part(folder: Folder, era: Era) -> None:
     assert presences(folder)["coder"] == "offline", "it left when the client closed stdin"
 
 
-async def test_the_instructions_say_who_the_model_is_and_where_its_mail_stands(folder: Folder) -> None:
+async def test_the_instructions_name_the_agent_and_the_place_of_its_mail(folder: Folder) -> None:
     async with Client(server_in(folder, "--agent", "coder")) as coder:
         assert coder.protocol_version == "2026-07-28"
         told = coder.instructions or ""
@@ -50,7 +50,7 @@ async def test_the_instructions_say_who_the_model_is_and_where_its_mail_stands(f
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, DONE)])
-def test_a_signal_ends_it_cleanly(folder: Folder, number: signal.Signals, code: int) -> None:
+def test_a_signal_ends_the_server_cleanly(folder: Folder, number: signal.Signals, code: int) -> None:
     with Speaker(folder, "--agent", "coder") as speaker:
         speaker.say(
             {
@@ -66,7 +66,7 @@ def test_a_signal_ends_it_cleanly(folder: Folder, number: signal.Signals, code: 
     assert left["details"]["reason"] == "left"
 
 
-def test_stdout_carries_nothing_but_the_protocol(folder: Folder) -> None:
+def test_stdout_has_only_protocol_messages(folder: Folder) -> None:
     with Speaker(folder, "--agent", "coder") as speaker:
         speaker.process.stdin.write(b"this is no message\n\xff\xfe\n\n")  # pyright: ignore[reportOptionalMemberAccess]
         speaker.call("send_message", to="nobody", message="x" * 100_000)
@@ -78,7 +78,7 @@ def test_stdout_carries_nothing_but_the_protocol(folder: Folder) -> None:
         assert b"this is no message" in speaker.process.stderr.read()
 
 
-def test_a_long_message_passes_whole(folder: Folder) -> None:
+def test_a_long_message_is_complete(folder: Folder) -> None:
     text = 'a "quoted" line\n' * 20_000
     folder.covey("send", "--from", "critic", "--to", "lead", "--register", "hello")
     with Speaker(folder, "--agent", "coder") as coder:
@@ -87,7 +87,7 @@ def test_a_long_message_passes_whole(folder: Folder) -> None:
     assert item["text"] == text
 
 
-def test_what_is_piped_in_at_once_is_answered(folder: Folder) -> None:
+def test_requests_piped_in_at_once_are_answered(folder: Folder) -> None:
     hello = {**HELLO, "protocolVersion": "2025-06-18"}
     lines: list[dict[str, object]] = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
@@ -117,14 +117,14 @@ def test_what_is_piped_in_at_once_is_answered(folder: Folder) -> None:
         (("--http", "--agent", "coder"), "who its token stands for"),
     ],
 )
-def test_a_wrong_option_is_told_before_anything_is_served(covey: Covey, words: tuple[str, ...], told: str) -> None:
+def test_a_wrong_option_is_reported_before_serving(covey: Covey, words: tuple[str, ...], told: str) -> None:
     said = covey("mcp", *words)
     assert (said.code, said.out) == (USAGE, "")
     assert told in said.err
 
 
-def test_without_the_extra_it_names_it(folder: Folder) -> None:
-    """A package that is not there is one that can't be imported."""
+def test_a_missing_extra_is_reported_by_name(folder: Folder) -> None:
+    """Block the import of the package, to imitate a missing one."""
     program = "import sys; sys.modules['mcp'] = None; from covey.surfaces.cli.main import main; sys.exit(main())"
     said = folder.run([sys.executable, "-c", program, "mcp"])
     assert (said.code, said.out) == (UNAVAILABLE, "")
@@ -141,14 +141,14 @@ def test_help_needs_no_extra(folder: Folder) -> None:
     assert "--toolkit NAME[,NAME]" in said.out
 
 
-def test_a_name_comes_from_the_environment_or_is_a_new_one(folder: Folder) -> None:
+def test_the_agent_name_comes_from_the_environment_or_is_new(folder: Folder) -> None:
     with Speaker(folder, COVEY_AGENT="critic") as critic, Speaker(folder) as one, Speaker(folder) as two:
         assert critic.call("list_agents").startswith("You are critic.")
         assert one.call("list_agents").startswith("You are agentA.")
         assert two.call("list_agents").startswith("You are agentB.")
 
 
-def test_a_token_in_the_environment_says_who_it_is(folder: Folder) -> None:
+def test_a_token_in_the_environment_determines_the_agent(folder: Folder) -> None:
     token = folder.covey("token", "create", "coder", "--register", "--json").json["token"]
     with Speaker(folder, COVEY_TOKEN=token) as coder, Speaker(folder, "--agent", "critic") as critic:
         coder.call("send_message", to="critic", message="hello")
@@ -158,7 +158,7 @@ def test_a_token_in_the_environment_says_who_it_is(folder: Folder) -> None:
     assert "no such token" in refused.err
 
 
-def test_an_inherited_session_goes_on_after_it(folder: Folder) -> None:
+def test_an_inherited_session_outlives_the_server(folder: Folder) -> None:
     joined = folder.covey("join", "coder", "--lease", "1h", "--json").json
     environment = {name: str(value) for name, value in joined["environment"].items()}
     with Speaker(folder, **environment) as speaker:

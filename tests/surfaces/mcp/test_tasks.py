@@ -1,4 +1,4 @@
-"""Tasks over MCP: a client's model is shown those of its agent, each by one client alone, and says how they fare."""
+"""Tasks over MCP: a model sees the tasks of its agent, each in one client only, and reports their progress."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ def data(result: CallToolResult) -> dict[str, object]:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kit", ["native", "mailbox"])
-async def test_a_task_stands_at_the_end_of_a_result_and_is_answered(desk: Desk, kit: str, era: Era) -> None:
+async def test_a_task_is_shown_at_the_end_of_a_result_and_completed(desk: Desk, kit: str, era: Era) -> None:
     async with desk.client("lead", kit=kit, era=era) as lead, desk.client("coder", kit=kit, era=era) as coder:
         wish = {"text": "sort"} if kit == "native" else {"parts": [{"type": "text", "text": "sort"}]}
         delegated = await lead.call_tool("delegate_task", {"to": "coder", **wish})
@@ -34,7 +34,7 @@ async def test_a_task_stands_at_the_end_of_a_result_and_is_answered(desk: Desk, 
             assert line in told
 
 
-async def test_one_of_two_clients_of_an_agent_is_shown_a_task(desk: Desk) -> None:
+async def test_only_one_of_two_clients_of_an_agent_is_shown_a_task(desk: Desk) -> None:
     async with desk.client("lead") as lead, desk.client("coder") as first, desk.client("coder") as second:
         await lead.call_tool("delegate_task", {"to": "coder", "text": "sort"})
         results = await asyncio.gather(*(one.call_tool("list_agents", {}) for one in (first, second)))
@@ -42,7 +42,7 @@ async def test_one_of_two_clients_of_an_agent_is_shown_a_task(desk: Desk) -> Non
 
 
 @pytest.mark.parametrize("kit", ["peers", "dialogue", "broadcast"])
-async def test_a_client_whose_tools_can_t_deal_with_tasks_takes_none(desk: Desk, kit: str) -> None:
+async def test_a_client_without_tools_for_tasks_takes_none(desk: Desk, kit: str) -> None:
     async with desk.client("lead") as lead, desk.client("coder", kit=kit) as coder:
         task = data(await lead.call_tool("delegate_task", {"to": "coder", "text": "sort"}))["task"]
         tool = {"peers": "list_peers", "dialogue": "pending", "broadcast": "broadcast"}[kit]
@@ -52,7 +52,7 @@ async def test_a_client_whose_tools_can_t_deal_with_tasks_takes_none(desk: Desk,
             assert str(task) in text_of(await able.call_tool("list_agents", {}))
 
 
-async def test_resources_show_what_the_session_has_and_take_nothing(desk: Desk) -> None:
+async def test_resources_show_the_tasks_of_the_session_and_take_none(desk: Desk) -> None:
     async with desk.client("lead") as lead, desk.client("coder") as coder:
         await lead.call_tool("delegate_task", {"to": "coder", "text": "sort"})
         before = await desk.world.position()
@@ -62,7 +62,7 @@ async def test_resources_show_what_the_session_has_and_take_nothing(desk: Desk) 
         assert "sort" in str((await coder.read_resource("covey://inbox")).contents)
 
 
-async def test_two_real_servers_hand_work_over_and_back(folder: Folder) -> None:
+async def test_two_real_servers_delegate_and_complete_a_task(folder: Folder) -> None:
     async with (
         Client(server_in(folder, "--agent", "lead")) as lead,
         Client(server_in(folder, "--agent", "coder", "--toolkit", "mailbox")) as coder,
@@ -80,7 +80,7 @@ async def test_two_real_servers_hand_work_over_and_back(folder: Folder) -> None:
         assert f"task {task['task']} of coder is completed\n  sorted" in told
 
 
-async def test_a_real_client_that_waits_is_woken_by_a_task(folder: Folder) -> None:
+async def test_a_waiting_client_is_woken_by_a_task(folder: Folder) -> None:
     async with (
         Client(server_in(folder, "--agent", "coder")) as coder,
         Client(server_in(folder, "--agent", "lead")) as lead,

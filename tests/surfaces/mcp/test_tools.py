@@ -1,4 +1,4 @@
-"""Tools over MCP, in the protocols of 2025 and 2026: what is listed, what is answered, and what goes wrong."""
+"""Tools over MCP, in the protocols of 2025 and 2026: lists, results and errors."""
 
 import pytest
 from mcp_types import CallToolResult
@@ -9,7 +9,7 @@ from tests.surfaces.mcp.desk import ERAS, Desk, Era, text_of
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_the_tools_of_the_toolkit_are_there(desk: Desk, era: Era) -> None:
+async def test_the_tools_of_the_toolkit_are_listed(desk: Desk, era: Era) -> None:
     async with desk.client("coder", era=era) as client:
         listed = (await client.list_tools()).tools
     assert [(tool.name, tool.description) for tool in listed] == [
@@ -25,7 +25,7 @@ async def test_every_toolkit_can_be_served(desk: Desk, kit: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_answer_is_a_text_and_the_same_as_data(desk: Desk, era: Era) -> None:
+async def test_a_result_is_text_and_the_same_as_structured_data(desk: Desk, era: Era) -> None:
     async with desk.client("coder", era=era) as coder, desk.client("critic", era=era):
         result = await coder.call_tool("list_agents", {})
     assert text_of(result) == "You are coder.\nHere now:\n- critic"
@@ -36,7 +36,7 @@ async def test_an_answer_is_a_text_and_the_same_as_data(desk: Desk, era: Era) ->
 
 
 @pytest.mark.parametrize("name", ["claude-code", "codex-mcp-client"])
-async def test_a_client_that_would_hide_the_text_behind_the_data_gets_the_text_alone(desk: Desk, name: str) -> None:
+async def test_a_client_that_would_hide_the_text_gets_no_structured_data(desk: Desk, name: str) -> None:
     async with desk.client("coder", name=name) as coder:
         result = await coder.call_tool("list_agents", {})
     assert text_of(result).startswith("You are coder.")
@@ -56,7 +56,7 @@ async def test_a_client_that_would_hide_the_text_behind_the_data_gets_the_text_a
         ("ask_agent", {"ticket": "nonsense"}, "copy it exactly"),
     ],
 )
-async def test_a_wrong_call_is_an_answer_and_no_failure_of_the_protocol(
+async def test_a_wrong_call_is_an_error_result_and_no_protocol_error(
     desk: Desk, era: Era, tool: str, arguments: dict[str, object], told: str
 ) -> None:
     async with desk.client("coder", era=era) as coder, desk.client("critic", era=era):
@@ -68,7 +68,7 @@ async def test_a_wrong_call_is_an_answer_and_no_failure_of_the_protocol(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_wait_that_runs_out_is_taken_up_by_its_ticket(desk: Desk, era: Era) -> None:
+async def test_a_wait_that_timed_out_is_resumed_with_its_ticket(desk: Desk, era: Era) -> None:
     async with desk.client("coder", era=era) as coder, desk.client("critic", era=era) as critic:
         asked = await coder.call_tool("ask_agent", {"to": "critic", "question": "Is it done?", "wait": 0})
         ticket = _data(asked)["ticket"]
@@ -81,7 +81,7 @@ async def test_a_wait_that_runs_out_is_taken_up_by_its_ticket(desk: Desk, era: E
     assert "Nearly." in text_of(answered)
 
 
-async def test_a_session_that_others_ended_is_followed_by_a_new_one(desk: Desk) -> None:
+async def test_a_session_that_the_operator_ended_is_replaced_by_a_new_one(desk: Desk) -> None:
     async with desk.client("coder") as coder:
         directory = desk.world.services.directory
         (first,) = (await directory.agent(AgentName("coder"))).sessions

@@ -1,4 +1,4 @@
-"""Plugins: told of spawn, end and failure; whatever they do, children are unharmed."""
+"""Plugins: they are notified of spawn, end and failure, and a bad plugin cannot harm children."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ Heard = list[tuple[str, str]]
 
 
 class Home:
-    """A space in memory with plugins of the test's own."""
+    """A space in memory with plugins of the test."""
 
     def __init__(self, plugins: Mapping[str, Callable[[str, Run], Any]]) -> None:
         url = parse_store_url("memory:")
@@ -57,7 +57,7 @@ async def failing(_errand: Errand) -> str:
 
 
 @pytest.mark.requirement("sessions.hooks")
-async def test_plugins_are_told_of_spawn_end_and_failure() -> None:
+async def test_plugins_are_notified_of_spawn_end_and_failure() -> None:
     heard: Heard = []
     later: Heard = []
 
@@ -72,7 +72,7 @@ async def test_plugins_are_told_of_spawn_end_and_failure() -> None:
         await (await lead.spawn("Go", run=obliging)).result()
         await (await lead.spawn("Go", run=failing)).result()
         with pytest.raises(LauncherUnavailable):
-            await lead.spawn("Go", run=obliging, group=asyncio.TaskGroup())  # nobody has entered it
+            await lead.spawn("Go", run=obliging, group=asyncio.TaskGroup())  # The group was never entered.
     assert heard == later
     assert heard == [
         ("spawned", "running"),
@@ -114,11 +114,11 @@ async def test_a_plugin_that_fails_or_hangs_harms_nothing(
     assert calls == {"hanging": 1, "stuck": 1}
     warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert sum("plugin raising failed" in text for text in warnings) == 6
-    assert sum("it hears no more" in text for text in warnings) == 2
+    assert sum("it gets no more events" in text for text in warnings) == 2
 
 
 @pytest.mark.requirement("sessions.hooks")
-async def test_plugins_are_found_by_entry_point_and_bad_ones_are_left_out(
+async def test_plugins_are_found_by_entry_point_and_invalid_ones_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "spawn_hooks.py").write_text("HEARD = []\ndef tell(moment, run): HEARD.append(moment)\nNUMBER = 7\n")
@@ -139,4 +139,4 @@ async def test_plugins_are_found_by_entry_point_and_bad_ones_are_left_out(
     assert heard == ["spawned", "ended"]
     texts = [record.getMessage() for record in caplog.records]
     assert any("plugin missing can't be loaded" in text for text in texts)
-    assert any("plugin odd is no function" in text for text in texts)
+    assert any("plugin odd is not callable" in text for text in texts)

@@ -1,4 +1,4 @@
-"""Children that are programs: where they start, what they find there, what is made of them, and how they end."""
+"""Children that are programs: their folder, their environment, their results and their ends."""
 
 import asyncio
 import os
@@ -14,13 +14,13 @@ import covey
 from covey import Card, Member, Space
 from covey.adapters.system.ids import SystemIds
 from covey.core.channels.channel import console
-from covey.core.directory.token import token_from
 from covey.core.errors import Invalid, ProgramNotExecutable, ProgramNotFound
+from covey.core.identity import token_from
 from covey.core.names import AgentName
 from covey.core.work.run import RunId, RunState, status_of
 from covey.ports.work import RunFilter
-from covey.runtime.children.folders import RunFolders
-from covey.services.care.upkeep import Tended
+from covey.runtime.programs.folders import RunFolders
+from covey.services.care.upkeep import UpkeepResult
 from covey.services.children.spawning import RunResult
 from covey.surfaces.python.spawned import Spawned
 
@@ -34,7 +34,7 @@ async def opened(tmp_path: Path) -> AsyncGenerator[Space]:
 
 
 async def lead_in(space: Space, script: str) -> Member:
-    """Let a parent join whose children run a script of the shell."""
+    """Let a parent join whose children run a shell script."""
     return await space.join("lead", card=Card(command=("sh", "-c", script)))
 
 
@@ -45,7 +45,7 @@ async def result_of(child: Spawned) -> RunResult:
 
 
 async def cleared(child: Spawned, tmp_path: Path) -> None:
-    """Wait until nothing of a child is left."""
+    """Wait until no folder of a child is left."""
     async with asyncio.timeout(LIMIT_S):
         while (await child.refresh()).record.folder is not None:  # noqa: ASYNC110 - it is another's doing
             await asyncio.sleep(0.01)
@@ -60,7 +60,7 @@ async def written(path: Path) -> None:
 
 
 @pytest.mark.requirement("sessions.workspace")
-async def test_a_child_of_the_same_agent_starts_where_its_parent_is_and_anothers_where_its_card_says(
+async def test_a_child_starts_in_its_parents_folder_or_the_workspace_of_its_card(
     tmp_path: Path,
 ) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
@@ -77,12 +77,12 @@ async def test_a_child_of_the_same_agent_starts_where_its_parent_is_and_anothers
         assert (await result_of(await lead.spawn("Where?", agent="coder", cwd=str(here)))).text == str(there)
         drifting = await lead.spawn("Where?", agent="drifter", cwd=str(here))
         assert (await result_of(drifting)).text == str(tmp_path / ".covey" / "runs" / drifting.run_id)
-        with pytest.raises(Invalid, match="no such folder to start in"):
+        with pytest.raises(Invalid, match="the folder does not exist"):
             await lead.spawn("Where?", agent="lost")
         await cleared(drifting, tmp_path)
 
 
-async def test_a_child_that_came_without_files_has_an_empty_folder_for_them(tmp_path: Path) -> None:
+async def test_a_child_without_attachments_has_an_empty_folder_for_them(tmp_path: Path) -> None:
     async with opened(tmp_path) as space:
         lead = await lead_in(space, 'cd "$COVEY_FOLDER"/attachments && ls -A | wc -l')
         child = await lead.spawn("Look")
@@ -91,7 +91,7 @@ async def test_a_child_that_came_without_files_has_an_empty_folder_for_them(tmp_
 
 
 @pytest.mark.requirement("sessions.attachments")
-async def test_a_child_has_its_attachments_also_when_the_original_is_gone_and_they_go_with_it(tmp_path: Path) -> None:
+async def test_attachments_are_snapshots_that_are_removed_with_the_child(tmp_path: Path) -> None:
     original = tmp_path / "plan.txt"
     original.write_text("as it was")
     async with opened(tmp_path) as space:
@@ -122,7 +122,7 @@ async def test_a_child_acts_as_its_own_session(tmp_path: Path) -> None:
         assert f"{child.key} {child.run_id}" in result.text
 
 
-async def test_a_prompt_comes_on_stdin_or_where_the_command_wants_it(tmp_path: Path) -> None:
+async def test_a_prompt_is_on_stdin_or_in_the_arguments_of_the_command(tmp_path: Path) -> None:
     async with opened(tmp_path) as space:
         lead = await space.join("lead", card=Card(command=("cat",)))
         told = (await result_of(await lead.spawn("Repeat $(this) 'exactly'"))).text
@@ -135,7 +135,7 @@ async def test_a_prompt_comes_on_stdin_or_where_the_command_wants_it(tmp_path: P
         assert (await result_of(child)).text.split("|") == expected
 
 
-async def test_a_program_says_more_with_json_and_files(tmp_path: Path) -> None:
+async def test_a_program_can_return_json_and_files(tmp_path: Path) -> None:
     script = 'echo data > "$COVEY_FOLDER/output/table.csv"; echo \'{"result": "two rows", "data": {"rows": 2}}\''
     async with opened(tmp_path) as space:
         lead = await lead_in(space, script)
@@ -154,7 +154,7 @@ async def test_a_program_says_more_with_json_and_files(tmp_path: Path) -> None:
         ('echo \'{"error": "no such branch"}\'', RunState.FAILED, "no such branch"),
     ],
 )
-async def test_however_a_program_ends_its_parent_hears_it(
+async def test_the_way_a_program_ends_is_reported_to_its_parent(
     tmp_path: Path, script: str, status: RunState, said: str
 ) -> None:
     async with opened(tmp_path) as space:
@@ -166,7 +166,7 @@ async def test_however_a_program_ends_its_parent_hears_it(
 
 
 @pytest.mark.requirement("sessions.timeout")
-async def test_a_time_limit_ends_the_whole_process_tree_and_what_was_printed_is_handed_in(tmp_path: Path) -> None:
+async def test_a_time_limit_ends_the_whole_process_tree_and_keeps_the_output(tmp_path: Path) -> None:
     marker = tmp_path / "pids"
     script = f"echo half of it; (sleep 600 & echo $! >> {marker}); (setsid sleep 600 & echo $! >> {marker}); sleep 600"
     async with opened(tmp_path) as space:
@@ -181,7 +181,7 @@ async def test_a_time_limit_ends_the_whole_process_tree_and_what_was_printed_is_
         await cleared(child, tmp_path)
 
 
-async def test_a_child_is_stopped_in_order(tmp_path: Path) -> None:
+async def test_a_stopped_child_can_clean_up(tmp_path: Path) -> None:
     script = 'trap "echo tidied; exit 0" TERM; echo begun; echo > begun; while :; do sleep 0.01; done'
     async with opened(tmp_path) as space:
         lead = await lead_in(space, script)
@@ -229,7 +229,7 @@ async def test_a_command_that_can_not_be_run_is_an_error_and_leaves_nothing(
         assert [view.name for view in await space.agents() if view.sessions] == ["lead"]
 
 
-async def test_a_session_is_a_program_for_each_message(tmp_path: Path) -> None:
+async def test_in_session_mode_a_program_runs_for_each_message(tmp_path: Path) -> None:
     async with opened(tmp_path) as space:
         lead = await lead_in(space, 'n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; echo "time $n"')
         await space.services.channels.add(console(AgentName("ops")), lead.identity)
@@ -242,7 +242,7 @@ async def test_a_session_is_a_program_for_each_message(tmp_path: Path) -> None:
         await cleared(child, tmp_path)
 
 
-async def test_a_spawn_that_is_cancelled_while_its_folder_is_made_leaves_none(
+async def test_a_spawn_that_is_cancelled_while_its_folder_is_created_leaves_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on, made = threading.Event(), threading.Event(), threading.Event()
@@ -262,7 +262,7 @@ async def test_a_spawn_that_is_cancelled_while_its_folder_is_made_leaves_none(
         (tmp_path / "plan.txt").write_text("a plan")
         spawning = asyncio.ensure_future(lead.spawn("Go", attachments=[str(tmp_path / "plan.txt")]))
         assert await asyncio.to_thread(begun.wait, LIMIT_S)
-        for _ in range(2):  # the second time while it is taken back, or would be
+        for _ in range(2):  # the second cancellation comes during the cleanup of the first
             spawning.cancel()
             await asyncio.wait({spawning}, timeout=0.1)
         go_on.set()
@@ -288,13 +288,13 @@ async def test_a_spawn_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
         runs = await space.services.runs.find(RunFilter(has_ended=False))
         assert [*runs] == []
         async with asyncio.timeout(LIMIT_S):
-            while await space.services.upkeep.tend() != Tended(0, 0, 0, 0):
+            while await space.services.upkeep.tend() != UpkeepResult(0, 0, 0, 0):
                 pass
         assert [*(tmp_path / ".covey" / "runs").iterdir()] == []
         assert [view.name for view in await space.agents() if len(view.sessions) != 1] == []
 
 
-async def test_what_a_child_leaves_can_not_make_its_parent_hand_on_the_store_or_a_token(tmp_path: Path) -> None:
+async def test_a_child_cannot_make_its_parent_send_the_store_or_a_token(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(token_from(SystemIds().secret()))
     store = tmp_path / ".covey"
     script = f"""
@@ -315,7 +315,7 @@ async def test_what_a_child_leaves_can_not_make_its_parent_hand_on_the_store_or_
 
 
 async def sound(folder: Path) -> str:
-    """Return what SQLite says of the store, in a process of its own."""
+    """Return SQLite's integrity check of the store, from another process."""
     check = "import apsw, sys; print(apsw.Connection(sys.argv[1]).pragma('integrity_check'))"
     done = await asyncio.create_subprocess_exec(
         sys.executable, "-c", check, str(folder / ".covey" / "covey.db"), stdout=asyncio.subprocess.PIPE

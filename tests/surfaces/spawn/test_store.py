@@ -1,4 +1,4 @@
-"""Where a child finds the space."""
+"""The store URL that a child gets."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import covey
 from covey import Card
 
 
-async def test_a_child_that_starts_elsewhere_finds_the_space_of_a_relative_url(
+async def test_a_child_in_another_folder_gets_an_absolute_store_url(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

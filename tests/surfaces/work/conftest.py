@@ -1,4 +1,4 @@
-"""A space with an agent that is kept on duty by programs which tests write."""
+"""Fixtures: a space with an agent whose tasks are done by programs of the tests."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A desk: hands tasks to the agent `coder`, has it work, and looks at what came of them."""
+"""A desk that delegates tasks to the agent `coder`, lets it work, and reads the results."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ output = folder / "output"
 
 
 class Ended(NamedTuple):
-    """What a delegator knows of a task: its state and reason, what was said, its data and its files by name."""
+    """The delegator's view of a task: its state, reason, text, data, and files by name."""
 
     state: str
     reason: str
@@ -39,7 +39,7 @@ class Desk:
         return said.out.strip()
 
     def work(self, command: str, *more: str) -> Said:
-        """Do what there is to do."""
+        """Run `covey work` until no task is left."""
         return self.covey("work", "coder", "--run", command, "--once", *more)
 
     def program(self, code: str, name: str = "program.py") -> str:
@@ -60,7 +60,7 @@ class Desk:
         )
 
     def moves(self, task: str) -> list[str]:
-        """Return what has happened to a task, in words."""
+        """Return the moves of a task, in words."""
         return [move["what"] for move in self.covey("task", task, "--json").json["history"]]
 
     def _content(self, digest: str) -> bytes:
@@ -68,7 +68,7 @@ class Desk:
 
 
 def marked(variable: str, value: str) -> Sequence[int]:
-    """Return the processes that have a variable in their environment."""
+    """Return the processes with this variable in their environment."""
     wanted = f"{variable}={value}".encode()
     found: list[int] = []
     for process in Path("/proc").iterdir():
@@ -77,5 +77,5 @@ def marked(variable: str, value: str) -> Sequence[int]:
                 if wanted in (process / "environ").read_bytes().split(b"\0"):
                     found.append(int(process.name))
             except OSError:
-                continue  # it has gone, or is not ours
+                continue  # the process has ended, or belongs to another user
     return found

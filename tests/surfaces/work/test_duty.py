@@ -1,4 +1,4 @@
-"""An agent on duty: how it begins, what stops its programs, how it ends, and what it finds when it begins again."""
+"""An agent on duty: its start, the ways to stop its programs, its end, and recovery after a crash."""
 
 import asyncio
 import os
@@ -12,8 +12,8 @@ import pytest
 
 import covey
 from covey.composition import launcher
-from covey.ports.launcher import Ending, Program
-from covey.runtime.programs.folders import Folders
+from covey.ports.launcher import EndReason, Program
+from covey.runtime.programs.folders import TaskFolders
 from covey.surfaces.cli.exits import DONE, INTERRUPTED, NOT_FOUND, REFUSED, USAGE
 from tests.surfaces.commands import Folder, Started
 from tests.surfaces.conftest import Covey
@@ -23,7 +23,7 @@ from tests.surfaces.work.desk import Desk, marked
 
 @pytest.fixture
 def begun(desk: Desk) -> Generator[Started]:
-    """A worker as a process of its own, and a program that runs until it is stopped."""
+    """A worker in its own process, with a program that runs until it is stopped."""
     desk.delegate("sleep")
     with _start(desk, desk.program("print('::progress asleep', flush=True)\ntime.sleep(600)")) as started:
         while "progress" not in started.line():
@@ -39,7 +39,7 @@ def _tasks(desk: Desk) -> list[str]:
     return [task["id"] for task in desk.covey("tasks", "--all", "--json").json]
 
 
-# ------------------------------------------------------------------------------------------------------- beginning
+# ------------------------------------------------------------------------------------------------------- the start
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def _tasks(desk: Desk) -> list[str]:
         ("{prompt}", USAGE, "invalid"),
     ],
 )
-def test_a_command_that_can_not_be_run_is_found_before_any_task_is_taken(
+def test_a_command_that_can_not_be_run_is_reported_before_any_task_is_taken(
     desk: Desk, command: str, code: int, error: str
 ) -> None:
     (desk.folder / "plain-file").write_text("nothing to run")
@@ -67,20 +67,20 @@ def test_a_command_that_can_not_be_run_is_found_before_any_task_is_taken(
 @pytest.mark.parametrize(
     "wrong", [("--concurrency", "0"), ("--time-limit", "0s"), ("--quota", "0"), ("--drain", "soon"), ("--keep", "-1")]
 )
-def test_values_that_make_no_sense_are_usage_errors(desk: Desk, wrong: tuple[str, str]) -> None:
+def test_invalid_values_of_options_are_usage_errors(desk: Desk, wrong: tuple[str, str]) -> None:
     assert desk.work("true", *wrong).code == USAGE
 
 
-def test_a_space_in_memory_has_nobody_who_could_hand_over_a_task(covey: Covey) -> None:
+def test_a_space_in_memory_is_refused(covey: Covey) -> None:
     assert covey("work", "coder", "--run", "true", "--store", "memory:").code == USAGE
 
 
-def test_a_folder_that_can_not_be_made_is_said(desk: Desk) -> None:
+def test_a_folder_that_can_not_be_created_is_reported(desk: Desk) -> None:
     (desk.folder / "file").touch()
     assert desk.work("true", "--folder", "file/work").code == USAGE
 
 
-def test_the_card_is_made_and_kept_and_a_concurrency_over_the_quota_is_said(desk: Desk) -> None:
+def test_the_card_is_kept_and_a_concurrency_over_the_quota_is_reported(desk: Desk) -> None:
     card = ("--quota", "2", "--description", "writes code", "--capability", "python")
     said = desk.work("true", *card, "--concurrency", "5")
     assert "--quota 5" in said.err
@@ -89,7 +89,7 @@ def test_the_card_is_made_and_kept_and_a_concurrency_over_the_quota_is_said(desk
     assert (agent["quota"], agent["description"]) == (2, "writes code")
 
 
-def test_an_agents_token_lets_it_work_and_the_operators_does_not(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agents_token_can_work_and_the_operators_cannot(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     task = desk.delegate("do it")
     tokens = [desk.covey("token", "create", *who, "--json").json["token"] for who in (["coder"], ["--operator"])]
     monkeypatch.setenv("COVEY_TOKEN", tokens[1])
@@ -100,7 +100,7 @@ def test_an_agents_token_lets_it_work_and_the_operators_does_not(desk: Desk, mon
     assert desk.ended(task).text == "yes"
 
 
-def test_the_folders_of_tasks_are_private_kept_for_a_while_and_no_trouble_to_the_doctor(desk: Desk) -> None:
+def test_the_folders_of_tasks_are_private_bounded_and_healthy_for_the_doctor(desk: Desk) -> None:
     tasks = [desk.delegate(f"task {n}") for n in range(4)]
     desk.work(desk.program("os.umask(0)\n(output / 'open.txt').write_text('x')"), "--keep", "2")
     root = desk.folder / ".covey" / "work" / "coder"
@@ -109,10 +109,10 @@ def test_the_folders_of_tasks_are_private_kept_for_a_while_and_no_trouble_to_the
     assert desk.covey("doctor").code == DONE
 
 
-# ----------------------------------------------------------------------------------------- what stops a program
+# --------------------------------------------------------------------------------------------- stopped programs
 
 
-def test_a_task_that_is_cancelled_ends_its_program_and_the_worker_goes_on(desk: Desk, begun: Started) -> None:
+def test_a_cancelled_task_ends_its_program_and_the_worker_goes_on(desk: Desk, begun: Started) -> None:
     (task,) = _tasks(desk)
     assert desk.covey("cancel", task, "--from", "ann", "--reason", "enough").code == DONE
     over = begun.line()
@@ -144,7 +144,7 @@ def test_a_program_that_ignores_sigterm_is_killed_at_its_time_limit(desk: Desk) 
 # ------------------------------------------------------------------------------------------------------ the end
 
 
-def test_sigterm_lets_what_runs_come_to_its_end_and_takes_nothing_new(desk: Desk) -> None:
+def test_after_sigterm_running_programs_finish_and_no_task_is_taken(desk: Desk) -> None:
     first = desk.delegate("first")
     waits = desk.program("print('::progress begun', flush=True)\nwhile not Path('go').exists(): time.sleep(0.01)")
     with _start(desk, waits) as started:
@@ -158,7 +158,7 @@ def test_sigterm_lets_what_runs_come_to_its_end_and_takes_nothing_new(desk: Desk
     assert [desk.ended(task).state for task in (first, second)] == ["completed", "pending"]
 
 
-def test_a_second_signal_stops_what_runs_and_the_next_worker_takes_it_up(desk: Desk, begun: Started) -> None:
+def test_a_second_signal_stops_programs_and_the_next_worker_retries_the_task(desk: Desk, begun: Started) -> None:
     (task,) = _tasks(desk)
     for _ in range(2):
         begun.process.send_signal(signal.SIGINT)
@@ -172,7 +172,7 @@ def test_a_second_signal_stops_what_runs_and_the_next_worker_takes_it_up(desk: D
     assert (desk.ended(task).state, desk.covey("task", task, "--json").json["attempt"]) == ("completed", 2)
 
 
-def test_what_runs_longer_than_the_drain_is_left(desk: Desk) -> None:
+def test_a_program_that_outlasts_the_drain_time_is_stopped(desk: Desk) -> None:
     task = desk.delegate("sleep")
     with _start(desk, desk.program("print('::progress x', flush=True)\ntime.sleep(600)"), "--drain", "0s") as started:
         while "progress" not in started.line():
@@ -182,7 +182,7 @@ def test_what_runs_longer_than_the_drain_is_left(desk: Desk) -> None:
     assert (desk.ended(task).state, marked("COVEY_TASK", task)) == ("working", [])
 
 
-def test_programs_end_with_a_worker_that_is_killed_and_the_next_one_begins_anew(desk: Desk, begun: Started) -> None:
+def test_programs_of_a_killed_worker_end_and_the_next_worker_retries_the_task(desk: Desk, begun: Started) -> None:
     (task,) = _tasks(desk)
     begun.process.kill()
     begun.process.wait()
@@ -191,18 +191,18 @@ def test_programs_end_with_a_worker_that_is_killed_and_the_next_one_begins_anew(
     assert (desk.ended(task).text, marked("COVEY_TASK", task)) == ("again", [])
 
 
-# ------------------------------------------------------------------------------------------- what is found again
+# ---------------------------------------------------------------------------------------- recovery after a crash
 
 
-async def _left_behind(desk: Desk, task: str, *argv: str, ends: bool) -> Ending | None:
-    """Take a task and run a program for it as a worker does, that dies before it can say how it ended."""
+async def _left_behind(desk: Desk, task: str, *argv: str, ends: bool) -> EndReason | None:
+    """Take a task and run its program like a worker that dies before it reports the result."""
     folder = desk.folder / ".covey" / "work" / "coder"
     async with covey.open(f"sqlite:{desk.folder}/.covey/covey.db") as space:
         coder = await space.join("coder")
         taken = await coder.take(timeout=0)
         assert taken is not None
         await taken.start()
-        folders = Folders(folder)
+        folders = TaskFolders(folder)
         folders.make_root()
         run = folders.new_run(task, taken.attempt)
         (run.output / "artifact.txt").write_text("left")
@@ -221,16 +221,16 @@ async def _left_behind(desk: Desk, task: str, *argv: str, ends: bool) -> Ending 
             await programs.close()
 
 
-def test_a_run_that_ended_unseen_is_not_repeated(desk: Desk) -> None:
+def test_a_run_with_an_unreported_result_is_not_repeated(desk: Desk) -> None:
     task = desk.delegate("do it")
-    assert asyncio.run(_left_behind(desk, task, "echo", "done long ago", ends=True)) is Ending.EXITED
+    assert asyncio.run(_left_behind(desk, task, "echo", "done long ago", ends=True)) is EndReason.EXITED
     desk.work(desk.program("Path('ran').touch()"))
     assert desk.ended(task)[:3] == ("completed", "", "done long ago")
     assert desk.ended(task).files == {"artifact.txt": b"left"}
     assert not (desk.folder / "ran").exists()
 
 
-def test_a_failure_that_nobody_saw_is_told_and_not_repeated(desk: Desk) -> None:
+def test_an_unreported_failure_is_reported_and_not_repeated(desk: Desk) -> None:
     task = desk.delegate("do it")
     asyncio.run(_left_behind(desk, task, "sh", "-c", "echo broken >&2; exit 7", ends=True))
     desk.work(desk.program("Path('ran').touch()"))
@@ -239,16 +239,16 @@ def test_a_failure_that_nobody_saw_is_told_and_not_repeated(desk: Desk) -> None:
     assert not (desk.folder / "ran").exists()
 
 
-def test_what_is_left_running_of_an_earlier_attempt_is_killed_first(desk: Desk) -> None:
+def test_a_program_left_by_an_earlier_attempt_is_killed_first(desk: Desk) -> None:
     task = desk.delegate("do it")
-    assert asyncio.run(_left_behind(desk, task, "sleep", "600", ends=False)) is Ending.ABANDONED
+    assert asyncio.run(_left_behind(desk, task, "sleep", "600", ends=False)) is EndReason.ABANDONED
     assert desk.ended(task).text == "anew"
 
 
-# ------------------------------------------------------------------------------------------------ a person looks on
+# ----------------------------------------------------------------------------------------------------------- output
 
 
-def test_a_person_sees_a_line_for_each_task_that_runs(desk: Desk) -> None:
+def test_a_person_sees_a_line_for_each_running_task(desk: Desk) -> None:
     desk.delegate("write the parser")
     code = "print('::progress half of it', flush=True)\nwhile not Path('go').exists(): time.sleep(0.01)"
     words = ("work", "coder", "--run", desk.program(code), "--concurrency", "2")
@@ -257,7 +257,7 @@ def test_a_person_sees_a_line_for_each_task_that_runs(desk: Desk) -> None:
         terminal.until("from ann: write the parser")
         terminal.until("half of it")
         terminal.press(CTRL_C)
-        terminal.until("Once more stops it")
+        terminal.until("a second Ctrl-C stops them")
         (desk.folder / "go").touch()
         terminal.until("completed")
         terminal.ends_with(DONE)

@@ -1,6 +1,6 @@
-"""What programs do that are run for tasks, and what the delegator hears of it.
+"""Programs that are run for tasks, and the results that the delegator gets.
 
-All of them run in one go, several at once: what one does must not change what the others come to.
+All programs run in one worker, several at a time. No program may change the result of another.
 """
 
 import io
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from covey.runtime.programs.outcomes import LARGEST, MOST
-from covey.runtime.programs.printed import LONGEST_TEXT
+from covey.runtime.programs.output import LONGEST_TEXT
 from covey.surfaces.cli.exits import DONE
 from covey.surfaces.cli.main import main
 from tests.surfaces.commands import Folder, Said
@@ -71,18 +71,18 @@ RESULTS: Mapping[str, tuple[object, str, str, object]] = {
     "other": ({"score": 3}, "completed", '{"score": 3}', None),
     "list": ([1, 2], "completed", "[1, 2]", None),
 }
-"""What is printed, and the state, first line and data that it comes to."""
+"""The printed value, and the resulting state, first line and data."""
 
 
 def _said(*words: str) -> Said:
-    """Run a command in this process, and return what it says."""
+    """Run a command in this process, and return its result."""
     with redirect_stdout(io.StringIO()) as out:
         code = main(words)
     return Said(code, out.getvalue(), "")
 
 
 class Run(Mapping[str, Ended]):
-    """What came of all programs."""
+    """The results of all programs, by name."""
 
     def __init__(self, folder: Path) -> None:
         space = Folder(folder)
@@ -116,11 +116,11 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(tmp_path_factory.mktemp("run"))
 
 
-def test_what_a_program_prints_is_the_result(ended: Run) -> None:
+def test_the_output_of_a_program_is_the_result(ended: Run) -> None:
     assert ended["prints"][:3] == ("completed", "", "fixed: ä")
 
 
-def test_a_program_that_says_nothing_is_done_all_the_same(ended: Run) -> None:
+def test_a_program_without_output_completes_its_task(ended: Run) -> None:
     assert ended["says nothing"][:3] == ("completed", "", "Done.")
 
 
@@ -130,17 +130,17 @@ def test_a_program_can_act_as_its_agent(ended: Run) -> None:
     assert [(m["from"], m["grade"]) for m in messages if m["text"] == "from within"] == [("coder", "session")]
 
 
-def test_files_left_in_the_output_folder_go_with_the_result(ended: Run) -> None:
+def test_files_in_the_output_folder_are_attached_to_the_result(ended: Run) -> None:
     assert ended["leaves files"].files == {"a.txt": b"A", "sub_a.txt": b"B"}
 
 
-def test_a_file_over_the_limit_is_left_out_by_name_and_the_rest_goes_along(ended: Run) -> None:
+def test_a_file_over_the_limit_is_named_and_left_out(ended: Run) -> None:
     huge = ended["leaves a huge file"]
     assert (huge.state, huge.files) == ("completed", {"small.txt": b"S"})
     assert f"huge.bin ({LARGEST + 1:,} bytes; the limit is {LARGEST:,})" in huge.text
 
 
-def test_files_over_the_number_that_goes_along_are_named(ended: Run) -> None:
+def test_files_over_the_limit_of_their_number_are_named_and_left_out(ended: Run) -> None:
     many = ended["leaves many files"]
     assert len(many.files) == MOST
     assert f"101 (more than {MOST} files)" in many.text
@@ -154,7 +154,7 @@ def test_a_link_out_of_the_output_folder_is_not_followed(ended: Run) -> None:
     assert "pipe (no file" in linked.text
 
 
-def test_an_output_folder_that_became_a_link_gives_nothing(ended: Run) -> None:
+def test_an_output_folder_that_became_a_link_adds_no_files(ended: Run) -> None:
     linked = ended["is a link"]
     assert (linked.state, linked.files) == ("completed", {})
     assert "no secret" in linked.text
@@ -162,12 +162,12 @@ def test_an_output_folder_that_became_a_link_gives_nothing(ended: Run) -> None:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_json_result_is_taken_as_such(ended: Run, name: str) -> None:
+def test_a_json_result_is_parsed(ended: Run, name: str) -> None:
     found = ended[name]
     assert (found.state, found.text.split("\n")[0], found.data) == RESULTS[name][1:]
 
 
-def test_a_result_in_a_file_of_its_own_counts_before_what_was_printed(ended: Run) -> None:
+def test_a_result_file_takes_precedence_over_the_output(ended: Run) -> None:
     assert ended["result file"][2:] == ("from file", None, {"a": b"A"})
     broken = ended["broken result file"]
     assert broken.state == "failed"
@@ -175,39 +175,39 @@ def test_a_result_in_a_file_of_its_own_counts_before_what_was_printed(ended: Run
     assert "10,000,000,000 bytes" in ended["huge result file"].reason
 
 
-def test_an_exit_code_is_a_failure_with_the_end_of_what_was_said(ended: Run) -> None:
+def test_an_exit_code_is_a_failure_with_the_end_of_stderr(ended: Run) -> None:
     found = ended["exit code"]
     assert found.state == "failed"
     assert "exited with code 3: FileNotFoundError: x" in found.reason
     assert "line 1\nFileNotFoundError: x" in found.text
 
 
-def test_a_signal_is_a_failure_that_names_it(ended: Run) -> None:
+def test_a_signal_is_a_failure_that_names_the_signal(ended: Run) -> None:
     assert ended["signal"].state == "failed"
     assert "was ended by SIGSEGV" in ended["signal"].reason
 
 
-def test_a_flood_is_kept_within_limits_and_says_so(ended: Run) -> None:
+def test_a_flood_of_output_is_cut_and_says_so(ended: Run) -> None:
     text = ended["flood"].text
     assert (text.startswith("begin"), text.endswith("end"), "bytes left out" in text) == (True, True, True)
     assert len(text) < LONGEST_TEXT + 100
 
 
-def test_what_is_no_text_is_a_file(ended: Run) -> None:
+def test_binary_output_becomes_a_file(ended: Run) -> None:
     assert ended["binary"].files == {"stdout.bin": bytes(range(256))}
 
 
-def test_what_a_program_starts_ends_with_it(ended: Run) -> None:
+def test_processes_that_a_program_starts_end_with_it(ended: Run) -> None:
     assert ended["daemon"].text == "gone"
     assert [marked("COVEY_TASK", task) for task in ended.tasks.values()] == [[]] * len(ended)
 
 
-def test_what_a_program_hands_in_by_itself_counts_and_it_may_go_on(ended: Run) -> None:
+def test_a_program_may_report_its_own_result_and_go_on(ended: Run) -> None:
     assert ended["by itself"][:3] == ("completed", "", "by myself")
     assert (ended.desk.folder / "went-on").exists()
 
 
-def test_progress_is_told_at_most_once_a_second_and_is_not_part_of_the_result(ended: Run) -> None:
+def test_progress_is_reported_at_most_once_a_second_and_is_no_part_of_the_result(ended: Run) -> None:
     task = ended.tasks["progress"]
     steps = [line for line in ended.said.json_lines if line["event"] == "progress" and line["task"] == task]
     assert 1 <= len(steps) <= 5, steps
@@ -215,7 +215,7 @@ def test_progress_is_told_at_most_once_a_second_and_is_not_part_of_the_result(en
     assert ended.desk.moves(task).count("progress") == len(steps)
 
 
-def test_each_task_was_run_once_and_told_of_as_json(ended: Run) -> None:
+def test_each_task_ran_once_and_was_reported_as_json(ended: Run) -> None:
     lines = ended.said.json_lines
     assert (lines[0]["event"], lines[0]["agent"], lines[0]["quota"]) == ("ready", "coder", 4)
     for task in ended.tasks.values():

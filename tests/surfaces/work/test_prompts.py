@@ -1,10 +1,10 @@
-"""What a program is told of its task, and how."""
+"""The prompt that a program gets for its task."""
 
 from covey.runtime.programs.command import LONGEST_WORD
 from tests.surfaces.work.desk import Desk
 
 
-def test_the_prompt_tells_what_is_asked_by_whom_with_which_files_and_how_to_report(desk: Desk) -> None:
+def test_the_prompt_contains_the_task_the_delegator_the_files_and_the_ways_to_report(desk: Desk) -> None:
     (desk.folder / ".hidden note.txt").write_text("a note")
     more = ("--file", ".hidden note.txt", "--data", '{"n": 1}', "--deadline", "2h")
     task = desk.delegate("Fix {task} & co.", *more)
@@ -18,7 +18,7 @@ def test_the_prompt_tells_what_is_asked_by_whom_with_which_files_and_how_to_repo
     assert ended.data == [["hidden_note.txt", "a note", "0o100600"]]
 
 
-def test_a_prompt_in_the_command_is_one_argument_whatever_is_in_it(desk: Desk) -> None:
+def test_a_prompt_in_the_command_is_always_one_argument(desk: Desk) -> None:
     text = 'it\'s $HOME; `id` {agent} "{prompt}" \n* &'
     task = desk.delegate(text)
     command = desk.program("print(json.dumps({'data': sys.argv[1:], 'text': sys.stdin.read()}))")
@@ -30,7 +30,7 @@ def test_a_prompt_in_the_command_is_one_argument_whatever_is_in_it(desk: Desk) -
     assert ended.text == "", "there is nothing to read on stdin"
 
 
-def test_a_prompt_that_is_too_long_for_an_argument_fails_and_says_so(desk: Desk) -> None:
+def test_a_prompt_that_is_too_long_for_an_argument_is_a_reported_failure(desk: Desk) -> None:
     task = desk.delegate("x" * (LONGEST_WORD + 1))
     desk.work("echo {prompt}")
     ended = desk.ended(task)
@@ -38,7 +38,7 @@ def test_a_prompt_that_is_too_long_for_an_argument_fails_and_says_so(desk: Desk)
     assert "stdin" in ended.reason
 
 
-def test_a_large_prompt_that_nobody_reads_holds_nothing_up(desk: Desk) -> None:
+def test_a_large_prompt_that_is_not_read_blocks_nothing(desk: Desk) -> None:
     task = desk.delegate("x" * 900_000)
     desk.work("echo not read")
     assert desk.ended(task)[:3] == ("completed", "", "not read")

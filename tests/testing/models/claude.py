@@ -5,13 +5,13 @@ from covey.testing.models import thinking_signature
 from tests.testing.models.twins import schema
 
 OLD = "claude-haiku-4-5"
-"""Takes a prefill, thinks by a budget, binds no thoughts."""
+"""A model that accepts a prefill, thinks by a budget, and does not bind its thoughts."""
 NEW = "claude-opus-5-5"
-"""Thinks always, takes no prefill and no forced tools, binds its thoughts."""
+"""A model that always thinks, accepts no prefill and no forced tools, and binds its thoughts."""
 
 
 def request(*messages: JsonObject, **fields: Json) -> JsonObject:
-    """Return a request that is valid but for what is asked for."""
+    """Return a request that is valid except for the given fields."""
     return {"model": OLD, "max_tokens": 2048, "messages": list(messages) or [user("hi")], **fields}
 
 

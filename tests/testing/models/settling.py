@@ -1,4 +1,4 @@
-"""Clients that leave nothing behind: a stream's generators end in tasks of the event loop, after the stream itself."""
+"""Clients that leave no task behind: a stream's generators end in tasks of the event loop, after the stream itself."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,7 +11,7 @@ LIMIT = 10.0
 
 @asynccontextmanager
 async def settling(client: AbstractAsyncContextManager[Client]) -> AsyncGenerator[Client]:
-    """Close the client, and wait until what it has started is over."""
+    """Close the client, and wait until all its tasks have ended."""
     async with client as opened:
         yield opened
     async with asyncio.timeout(LIMIT):

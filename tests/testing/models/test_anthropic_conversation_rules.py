@@ -1,4 +1,4 @@
-"""What Anthropic's Messages API refuses to take for a conversation, each rule with its twins."""
+"""Conversations that Anthropic's Messages API refuses. Each rule has a refused and an accepted request."""
 
 import pytest
 

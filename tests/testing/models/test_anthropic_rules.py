@@ -1,4 +1,4 @@
-"""What Anthropic's Messages API refuses, each rule with its twins."""
+"""Requests that Anthropic's Messages API refuses. Each rule has a refused and an accepted request."""
 
 import pytest
 
@@ -198,5 +198,5 @@ BETAS = [
 
 
 @pytest.mark.parametrize("twins", BETAS, ids=lambda twins: twins.rule)
-def test_a_beta_changes_what_the_messages_api_takes(twins: Twins) -> None:
+def test_a_beta_changes_the_requests_that_the_messages_api_accepts(twins: Twins) -> None:
     check(Api.ANTHROPIC_MESSAGES, twins)

@@ -1,4 +1,4 @@
-"""The official client of Anthropic takes the scripted model for the real one."""
+"""The official client of Anthropic against the scripted model, which it can't distinguish from the real one."""
 
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
@@ -8,7 +8,20 @@ import httpx2
 import pytest
 from anthropic.types import MessageParam, ToolParam
 
-from covey.testing.models import Cut, Fail, Gate, Hang, Kind, Line, ScriptedModel, Stop, Thought, ToolCall, Trouble, say
+from covey.testing.models import (
+    Cut,
+    EntryKind,
+    Fail,
+    Gate,
+    Hang,
+    Line,
+    ScriptedModel,
+    Stop,
+    Thought,
+    ToolCall,
+    Trouble,
+    say,
+)
 from tests.testing.models.claude import NEW, OLD
 from tests.testing.models.settling import settling
 
@@ -40,7 +53,7 @@ async def ask(
     return "".join(block.text for block in message.content if block.type == "text")
 
 
-async def test_a_plain_answer_is_the_scripts() -> None:
+async def test_a_plain_answer_comes_from_the_script() -> None:
     async with ScriptedModel(["Blue."]) as model, client(model) as claude:
         message = await claude.messages.create(model=OLD, max_tokens=100, system="Be brief.", messages=[HI])
         assert [block.type for block in message.content] == ["text"]
@@ -83,8 +96,8 @@ async def test_a_tool_call_goes_out_and_its_result_comes_back(is_streaming: bool
         await claude.messages.create(model=OLD, max_tokens=100, messages=[HI, said, answered(use.id)], tools=[LOOK])
         second = await model.request(2)
         assert second.tools == ("look",)
-        (call,) = (entry for entry in second.entries if entry.kind is Kind.CALL)
-        (result,) = (entry for entry in second.entries if entry.kind is Kind.RESULT)
+        (call,) = (entry for entry in second.entries if entry.kind is EntryKind.CALL)
+        (result,) = (entry for entry in second.entries if entry.kind is EntryKind.RESULT)
         assert (call.name, call.id, result.id, result.text) == ("look", use.id, use.id, "blue")
 
 
@@ -96,7 +109,7 @@ async def test_a_call_that_was_not_answered_is_refused() -> None:
             await claude.messages.create(model=OLD, max_tokens=100, messages=[HI, said, HI], tools=[LOOK])
 
 
-async def test_the_model_may_have_called_what_does_not_exist() -> None:
+async def test_the_model_may_call_an_unknown_tool() -> None:
     async with ScriptedModel([ToolCall("fly"), "I see."]) as model, client(model) as claude:
         message = await claude.messages.create(model=OLD, max_tokens=100, messages=[HI], tools=[LOOK])
         (use,) = message.content
@@ -106,7 +119,7 @@ async def test_the_model_may_have_called_what_does_not_exist() -> None:
         await claude.messages.create(model=OLD, max_tokens=100, messages=[HI, said, told], tools=[LOOK])
 
 
-async def test_a_model_with_a_budget_thinks_before_it_acts_and_wants_its_thought_back() -> None:
+async def test_a_model_with_a_budget_thinks_before_it_acts_and_requires_its_thought_in_the_next_request() -> None:
     script = [ToolCall("look", {"at": "it"}), "Blue."]
     async with ScriptedModel(script) as model, client(model) as claude:
         async with claude.messages.stream(
@@ -136,7 +149,7 @@ async def test_a_model_with_a_budget_thinks_before_it_acts_and_wants_its_thought
                     await turn
 
 
-async def test_thoughts_before_a_tool_use_come_back_as_they_were() -> None:
+async def test_thoughts_before_a_tool_use_must_be_sent_back_unchanged() -> None:
     script = [say(Thought("It is day."), ToolCall("look", {"at": "it"})), "Blue."]
     async with ScriptedModel(script) as model, client(model) as claude:
         message = await claude.messages.create(model=NEW, max_tokens=100, messages=[HI], tools=[LOOK])
@@ -162,7 +175,7 @@ async def test_a_thought_is_shown_as_the_request_wants_it(display: str, shown: s
         assert thought.thinking == shown
 
 
-async def test_thoughts_are_left_out_where_thinking_is_off() -> None:
+async def test_thoughts_are_left_out_if_thinking_is_off() -> None:
     async with ScriptedModel([say(Thought("It is day."), "Blue.")]) as model, client(model) as claude:
         message = await claude.messages.create(model=OLD, max_tokens=100, messages=[HI])
         assert [block.type for block in message.content] == ["text"]
@@ -191,14 +204,14 @@ async def test_a_failure_is_the_clients_own_error(line: Line, error: type[anthro
         assert caught.value.request_id
 
 
-async def test_the_client_tries_again_when_it_was_told_when() -> None:
+async def test_the_client_retries_after_the_given_time() -> None:
     script = [Fail(Trouble.RATE_LIMITED, retry_after=0.01), Fail(Trouble.OVERLOADED, retry_after=0.01), "Blue."]
     async with ScriptedModel(script) as model, client(model, retries=2) as claude:
         assert await ask(claude) == "Blue."
         assert len(model.requests) == 3
 
 
-async def test_a_key_must_be_the_right_one() -> None:
+async def test_a_wrong_key_is_refused() -> None:
     async with ScriptedModel(["Blue."], key="secret") as model:
         async with client(model, key="other") as claude:
             with pytest.raises(anthropic.AuthenticationError):
@@ -207,7 +220,7 @@ async def test_a_key_must_be_the_right_one() -> None:
             assert await ask(claude) == "Blue."
 
 
-async def test_what_is_elsewhere_is_not_found() -> None:
+async def test_an_unknown_path_is_not_found() -> None:
     async with ScriptedModel([]) as model, client(model) as claude:
         with pytest.raises(anthropic.NotFoundError) as caught:
             await claude.models.list()

@@ -1,4 +1,4 @@
-"""What Anthropic's Messages API refuses where a model thinks, each rule with its twins."""
+"""Requests with thinking that Anthropic's Messages API refuses. Each rule has a refused and an accepted request."""
 
 import pytest
 

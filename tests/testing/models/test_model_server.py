@@ -1,4 +1,4 @@
-"""The scripted model on the wire: whom it lets in, how connections break off, and that it leaves nothing behind."""
+"""The scripted model on the wire: authentication, interrupted connections, and clean-up."""
 
 import json
 import threading
@@ -7,7 +7,7 @@ from http.client import IncompleteRead
 import pytest
 
 from covey.testing.models import Gate, Hang, ScriptedModel, say
-from covey.testing.models.lenient import obj
+from covey.testing.models.request import obj
 from tests.testing.models import wire
 from tests.testing.models.claude import request
 from tests.testing.models.wire import ANTHROPIC, OPENAI, said
@@ -23,7 +23,7 @@ MESSAGES = "/v1/messages"
         ("/v1/responses", {"authorization": "Basic abc"}, "invalid_request_error"),
     ],
 )
-def test_who_brings_no_key_is_not_let_in(path: str, headers: dict[str, str], kind: str) -> None:
+def test_a_client_without_a_key_is_refused(path: str, headers: dict[str, str], kind: str) -> None:
     with ScriptedModel([]) as model:
         answer = wire.post(model, path, {}, headers)
         assert answer.status == 401
@@ -36,7 +36,7 @@ def test_a_bearer_token_is_a_key_for_anthropic_too() -> None:
         assert wire.post(model, MESSAGES, request(), headers).status == 200
 
 
-def test_anthropic_wants_to_know_the_version() -> None:
+def test_anthropic_requires_a_version() -> None:
     with ScriptedModel([]) as model:
         answer = wire.post(model, MESSAGES, request(), {"x-api-key": "any"})
         assert (answer.status, "anthropic-version" in str(answer.body)) == (400, True)
@@ -51,7 +51,7 @@ def test_anthropic_wants_to_know_the_version() -> None:
         ("DELETE", "/v1/responses", OPENAI, 405, "invalid_request_error"),
     ],
 )
-def test_what_is_elsewhere_is_not_found(
+def test_an_unknown_path_or_method_is_refused(
     method: str, path: str, headers: dict[str, str], status: int, kind: str
 ) -> None:
     with ScriptedModel([]) as model:
@@ -62,7 +62,7 @@ def test_what_is_elsewhere_is_not_found(
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"\xff"])
-def test_what_is_no_json_object_is_refused(raw: bytes) -> None:
+def test_a_body_without_a_json_object_is_refused(raw: bytes) -> None:
     with ScriptedModel([]) as model:
         assert wire.post(model, MESSAGES, raw, ANTHROPIC).status == 400
         assert model.requests[0].body == {}
@@ -117,7 +117,7 @@ def test_a_plain_answer_waits_at_its_gate() -> None:
 
 @pytest.mark.parametrize("is_streaming", [False, True])
 @pytest.mark.parametrize("ends", ["hanging", "held"])
-def test_closing_ends_what_still_waits(ends: str, is_streaming: bool) -> None:
+def test_closing_the_model_ends_waiting_requests(ends: str, is_streaming: bool) -> None:
     line = Hang() if ends == "hanging" else say("one", gate=Gate())
     with ScriptedModel([line]) as model:
         connection = wire.connect(model)
@@ -152,7 +152,7 @@ def test_a_client_may_leave_in_the_middle_of_a_stream() -> None:
         assert said(wire.post(model, MESSAGES, request(), ANTHROPIC)) == "two"
 
 
-def test_what_goes_wrong_on_a_connection_fails_the_test() -> None:
+def test_an_error_on_a_connection_fails_the_test() -> None:
     def run() -> None:
         with ScriptedModel([]) as model, pytest.raises(ConnectionError):
             wire.post(model, MESSAGES, b"", {**ANTHROPIC, "content-length": "many"})

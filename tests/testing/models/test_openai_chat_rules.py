@@ -1,4 +1,4 @@
-"""What OpenAI's Chat Completions API refuses, each rule with its twins."""
+"""Requests that OpenAI's Chat Completions API refuses. Each rule has a refused and an accepted request."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.testing.models.twins import Twins, check, schema, without
 
 
 def request(*messages: JsonObject, **fields: Json) -> JsonObject:
-    """Return a request that is valid but for what is asked for."""
+    """Return a request that is valid except for the given fields."""
     return {"model": "gpt-6", "messages": list(messages) or [user("hi")], **fields}
 
 

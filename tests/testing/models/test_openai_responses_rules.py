@@ -1,15 +1,15 @@
-"""What OpenAI's Responses API refuses, each rule with its twins."""
+"""Requests that OpenAI's Responses API refuses. Each rule has a refused and an accepted request."""
 
 import pytest
 
 from covey.core.json import Json, JsonObject
 from covey.testing.models import Api
-from covey.testing.models.openai_responses.memory import encrypted
+from covey.testing.models.openai_responses.items import encrypted
 from tests.testing.models.twins import Twins, check, schema, without
 
 
 def request(*items: JsonObject, **fields: Json) -> JsonObject:
-    """Return a request that is valid but for what is asked for."""
+    """Return a request that is valid except for the given fields."""
     return {"model": "gpt-6", "input": list(items) or "hi", **fields}
 
 

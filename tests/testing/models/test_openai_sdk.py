@@ -1,4 +1,5 @@
-"""The official client of OpenAI takes the scripted model for the real one, in chat and in responses."""
+"""The official client of OpenAI against the scripted model, which it can't distinguish from the real one, in chat and
+in responses."""
 
 import json
 from contextlib import AbstractAsyncContextManager
@@ -10,9 +11,9 @@ from openai.types.responses import FunctionToolParam, ResponseInputParam
 
 from covey.testing.models import (
     Cut,
+    EntryKind,
     Fail,
     Hang,
-    Kind,
     Line,
     ScriptedModel,
     Stop,
@@ -44,7 +45,7 @@ async def test_a_chat_is_answered_by_the_script() -> None:
         assert "What colour is the sky?" in model.requests[0].text
 
 
-async def test_a_chats_stream_builds_the_same_text_and_tells_its_usage() -> None:
+async def test_a_chats_stream_builds_the_same_text_and_reports_its_usage() -> None:
     text = "Blue, as far as the eye can see; at dusk it is rather red."
     async with ScriptedModel([text]) as model, client(model) as gpt:
         stream = await gpt.chat.completions.create(
@@ -85,7 +86,7 @@ async def test_a_chats_tool_calls_go_out_and_their_results_come_back() -> None:
         with pytest.raises(openai.BadRequestError, match="did not have response messages"):
             await gpt.chat.completions.create(model=GPT, messages=[HI, echoed, results[0]], tools=[CHAT_LOOK])
         second = await model.request(2)
-        assert [entry.text for entry in second.entries if entry.kind is Kind.RESULT] == ["blue", "blue"]
+        assert [entry.text for entry in second.entries if entry.kind is EntryKind.RESULT] == ["blue", "blue"]
         assert second.tools == ("look",)
 
 
@@ -98,7 +99,7 @@ async def test_a_chats_stream_builds_the_same_tool_call() -> None:
         assert completion.choices[0].finish_reason == "tool_calls"
 
 
-async def test_a_response_is_the_scripts() -> None:
+async def test_a_response_comes_from_the_script() -> None:
     async with ScriptedModel(["Blue."]) as model, client(model) as gpt:
         response = await gpt.responses.create(model=GPT, instructions="Be brief.", input="What colour is the sky?")
         assert (response.output_text, response.status) == ("Blue.", "completed")
@@ -128,7 +129,7 @@ async def test_a_responses_stream_builds_the_same_response() -> None:
         assert json.loads(call.arguments) == {"at": 'the sky, {"quoted"}'}
 
 
-async def test_a_conversation_of_responses_is_sent_back_whole() -> None:
+async def test_a_conversation_of_responses_must_be_sent_back_whole() -> None:
     script = [say(Thought("It is day."), ToolCall("look", {"at": "sky"})), "Blue."]
     async with ScriptedModel(script) as model, client(model) as gpt:
         asked: ResponseInputParam = [{"role": "user", "content": "What colour is the sky?"}]
@@ -144,7 +145,7 @@ async def test_a_conversation_of_responses_is_sent_back_whole() -> None:
         assert (await model.request(3)).text.endswith("blue")
 
 
-async def test_a_response_goes_on_from_a_stored_one() -> None:
+async def test_a_response_can_continue_a_stored_one() -> None:
     async with ScriptedModel([ToolCall("look", {"at": "sky"}), "Blue.", "As ever."]) as model, client(model) as gpt:
         first = await gpt.responses.create(model=GPT, input="What colour is the sky?", tools=[LOOK])
         (call,) = first.output
@@ -155,14 +156,14 @@ async def test_a_response_goes_on_from_a_stored_one() -> None:
         second = await gpt.responses.create(model=GPT, input=output, previous_response_id=first.id, tools=[LOOK])
         assert second.output_text == "Blue."
         request = await model.request(3)
-        assert [entry.kind for entry in request.entries] == [Kind.TEXT, Kind.CALL, Kind.RESULT]
+        assert [entry.kind for entry in request.entries] == [EntryKind.TEXT, EntryKind.CALL, EntryKind.RESULT]
         (said,) = second.output
         reference: ResponseInputParam = [{"type": "item_reference", "id": said.id or ""}]
         await gpt.responses.create(model=GPT, input=reference)
         assert (await model.request(4)).text == "Blue."
 
 
-async def test_a_response_that_was_not_stored_can_not_be_gone_on_from() -> None:
+async def test_a_response_that_was_not_stored_cannot_be_continued() -> None:
     async with ScriptedModel(["Blue.", "Blue."]) as model, client(model) as gpt:
         first = await gpt.responses.create(model=GPT, input="What colour is the sky?", store=False)
         with pytest.raises(openai.BadRequestError) as caught:
@@ -197,20 +198,20 @@ async def test_a_failure_is_the_clients_own_error(line: Line, error: type[openai
             await gpt.responses.create(model=GPT, input="What colour is the sky?")
 
 
-async def test_a_client_waits_for_a_model_that_hangs_only_so_long() -> None:
+async def test_a_client_times_out_if_the_model_hangs() -> None:
     async with ScriptedModel([Hang()]) as model, client(model, timeout=0.3) as gpt:
         with pytest.raises(openai.APITimeoutError):
             await gpt.chat.completions.create(model=GPT, messages=[HI])
 
 
-async def test_the_client_tries_again_when_it_was_told_when() -> None:
+async def test_the_client_retries_after_the_given_time() -> None:
     script = [Fail(Trouble.RATE_LIMITED, retry_after=0.01), Fail(Trouble.OVERLOADED, retry_after=0.01), "Blue."]
     async with ScriptedModel(script) as model, client(model, retries=2) as gpt:
         assert (await gpt.responses.create(model=GPT, input="Well?")).output_text == "Blue."
         assert len(model.requests) == 3
 
 
-async def test_a_wrong_request_names_its_parameter() -> None:
+async def test_the_error_of_a_wrong_request_names_its_parameter() -> None:
     async with ScriptedModel([]) as model, client(model) as gpt:
         with pytest.raises(openai.BadRequestError) as caught:
             await gpt.chat.completions.create(model=GPT, messages=[])
@@ -220,14 +221,14 @@ async def test_a_wrong_request_names_its_parameter() -> None:
         assert (caught.value.param, caught.value.code) == ("messages", "unknown_parameter")
 
 
-async def test_a_key_must_be_the_right_one() -> None:
+async def test_a_wrong_key_is_refused() -> None:
     async with ScriptedModel(["Blue."], key="secret") as model, client(model, key="other") as gpt:
         with pytest.raises(openai.AuthenticationError) as caught:
             await gpt.chat.completions.create(model=GPT, messages=[HI])
         assert caught.value.code == "invalid_api_key"
 
 
-async def test_what_is_elsewhere_is_not_found() -> None:
+async def test_an_unknown_path_is_not_found() -> None:
     async with ScriptedModel([]) as model, client(model) as gpt:
         with pytest.raises(openai.NotFoundError):
             await gpt.models.list()

@@ -1,4 +1,4 @@
-"""Models that bind their thoughts: a thought is good only after the very conversation that it came from."""
+"""Models that bind their thoughts: a thought is only valid after the exact conversation that it came from."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import pytest
 
 from covey.core.json import Json, JsonObject
 from covey.testing.models import ScriptedModel, Thought, say
-from covey.testing.models.lenient import objects
+from covey.testing.models.request import objects
 from tests.testing.models import wire
 from tests.testing.models.claude import NEW, TOOLS, assistant, request, user
 from tests.testing.models.wire import ANTHROPIC
@@ -24,7 +24,7 @@ def send(model: ScriptedModel, messages: Sequence[JsonObject], name: str = NEW, 
 
 
 def talk(model: ScriptedModel, *before: JsonObject, name: str = NEW) -> list[JsonObject]:
-    """Say something and return the conversation with the answer."""
+    """Say something, and return the conversation with the answer."""
     messages = [*before, user("well?")]
     answer = send(model, messages, name)
     assert answer.status == 200, answer.body
@@ -76,7 +76,7 @@ def test_thoughts_may_be_left_out_from_the_oldest_on_but_not_between() -> None:
             assert send(model, messages).status == status
 
 
-def test_a_client_may_have_such_thoughts_dropped_and_is_told_which() -> None:
+def test_a_client_may_let_such_thoughts_be_dropped_and_learns_which() -> None:
     with ScriptedModel(THINKER) as model:
         talked = talk(model, user("hi"), INJECTED)
         without = [message for message in talked if message != INJECTED]
@@ -87,7 +87,7 @@ def test_a_client_may_have_such_thoughts_dropped_and_is_told_which() -> None:
         ]
 
 
-def test_older_models_do_not_mind() -> None:
+def test_older_models_do_not_bind_thoughts() -> None:
     with ScriptedModel(THINKER) as model:
         talked = talk(model, user("hi"), INJECTED, name="claude-opus-5")
         without = [message for message in talked if message != INJECTED]

@@ -1,4 +1,4 @@
-"""The scripted model as a test sees it: its log, its waits, its script and its refusals."""
+"""The scripted model in a test: its log, its waits, its script and its refusals."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ CHAT = {"model": "gpt-6", "messages": [{"role": "user", "content": "hi"}]}
 MESSAGES = "/v1/messages"
 
 
-def test_it_logs_requests_in_the_order_of_their_coming() -> None:
+def test_requests_are_logged_in_the_order_of_their_arrival() -> None:
     with ScriptedModel(["one", "two", "three"]) as model:
         wire.post(model, "/v1/messages?beta=true", request(user("first")), {**ANTHROPIC, "X-Mark": "m"})
         wire.post(model, "/v1/chat/completions", CHAT, OPENAI)
@@ -44,7 +44,7 @@ async def test_a_test_waits_for_the_nth_request() -> None:
         assert model.wait_for_request(2).text == "second"
 
 
-async def test_a_wait_has_a_limit_and_says_what_came() -> None:
+async def test_a_wait_has_a_limit_and_reports_the_number_of_requests() -> None:
     async with ScriptedModel(["one"]) as model:
         await asyncio.to_thread(wire.post, model, MESSAGES, request(), ANTHROPIC)
         with pytest.raises(TimeoutError, match=r"request 2 did not come within 0.01 s; 1 came"):
@@ -53,7 +53,7 @@ async def test_a_wait_has_a_limit_and_says_what_came() -> None:
             model.wait_for_request(2, limit=0.01)
 
 
-def test_a_program_is_led_to_it_by_its_environment() -> None:
+def test_a_program_finds_the_model_by_its_environment() -> None:
     program = (
         "import anthropic, openai\n"
         "print(openai.OpenAI().responses.create(model='gpt-6', input='hi').output_text)\n"
@@ -105,7 +105,7 @@ def test_an_assertion_in_a_script_fails_the_test() -> None:
     assert statuses == [200, 400]
 
 
-async def test_arguments_that_the_wire_can_not_carry_fail_the_test() -> None:
+async def test_arguments_that_cannot_be_encoded_fail_the_test() -> None:
     async def run() -> None:
         async with ScriptedModel([ToolCall("look", "[]")]) as model:
             await asyncio.to_thread(wire.post, model, MESSAGES, request(), ANTHROPIC)
@@ -114,7 +114,7 @@ async def test_arguments_that_the_wire_can_not_carry_fail_the_test() -> None:
         await run()
 
 
-def test_a_script_that_is_over_says_so() -> None:
+def test_a_request_after_the_end_of_the_script_is_refused_with_a_reason() -> None:
     with ScriptedModel(["one"]) as model:
         wire.post(model, MESSAGES, request(), ANTHROPIC)
         over = wire.post(model, MESSAGES, request(), ANTHROPIC)
@@ -122,7 +122,7 @@ def test_a_script_that_is_over_says_so() -> None:
         assert "the script is over: request 2 came, and it had 1 turns" in str(over.body)
 
 
-def test_a_refused_request_takes_no_turn_and_stands_in_the_log() -> None:
+def test_a_refused_request_takes_no_turn_and_is_logged() -> None:
     with ScriptedModel(["one"]) as model:
         assert wire.post(model, MESSAGES, request(max_tokens="many"), ANTHROPIC).status == 400
         assert said(wire.post(model, MESSAGES, request(), ANTHROPIC)) == "one"
@@ -131,7 +131,7 @@ def test_a_refused_request_takes_no_turn_and_stands_in_the_log() -> None:
         assert "max_tokens" in refusal.message
 
 
-def test_it_can_be_told_to_answer_wrong_requests_too() -> None:
+def test_the_model_can_be_configured_to_answer_invalid_requests() -> None:
     wrong = request(user("hi"), max_tokens="many")
     with ScriptedModel(["one"], refuses_invalid=False) as model:
         assert said(wire.post(model, MESSAGES, wrong, ANTHROPIC)) == "one"

@@ -1,4 +1,4 @@
-"""Twins: a request that its provider refuses, and the one next to it that it takes."""
+"""Twins: a request that its provider refuses, and a similar one that it accepts."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,18 +8,18 @@ from covey.testing.models import Api, refusal_of
 
 
 class Twins(NamedTuple):
-    """Two requests that differ in what one rule is about."""
+    """Two requests that differ in the subject of one rule."""
 
     rule: str
     wrong: JsonObject
     right: JsonObject
     told: str
-    """What stands in the refusal."""
+    """A part of the refusal's message."""
     betas: Sequence[str] = ()
 
 
 def check(api: Api, twins: Twins) -> None:
-    """Show that the wrong one is refused for the right reason, and that the right one is taken."""
+    """Check that the wrong request is refused for the right reason, and that the right one is accepted."""
     refusal = refusal_of(api, twins.wrong, twins.betas)
     assert refusal is not None, f"taken, against the rule: {twins.rule}"
     assert twins.told in refusal.message
@@ -29,10 +29,10 @@ def check(api: Api, twins: Twins) -> None:
 
 
 def without(body: JsonObject, *names: str) -> JsonObject:
-    """Return a request that lacks these fields."""
+    """Return a request without these fields."""
     return {name: value for name, value in body.items() if name not in names}
 
 
 def schema(**properties: Json) -> JsonObject:
-    """Return the schema of an object that has these properties."""
+    """Return the schema of an object with these properties."""
     return {"type": "object", "properties": properties}

@@ -1,4 +1,4 @@
-"""Plain HTTP to a scripted model, for what the official clients would never send."""
+"""Plain HTTP to a scripted model, for requests that the official clients never send."""
 
 import json
 from http.client import HTTPConnection, HTTPResponse
@@ -7,28 +7,28 @@ from urllib.parse import urlsplit
 
 from covey.core.json import JsonObject
 from covey.testing.models import ScriptedModel
-from covey.testing.models.lenient import objects
+from covey.testing.models.request import objects
 
 ANTHROPIC = {"x-api-key": "any", "anthropic-version": "2023-06-01"}
 OPENAI = {"authorization": "Bearer any"}
 
 
 class Answer(NamedTuple):
-    """What came back."""
+    """An HTTP response."""
 
     status: int
     body: JsonObject
 
 
 def connect(model: ScriptedModel) -> HTTPConnection:
-    """Open a connection; every wait on it has a limit."""
+    """Open a connection with a timeout."""
     place = urlsplit(model.url)
     assert place.hostname
     return HTTPConnection(place.hostname, place.port, timeout=10)
 
 
 def post(model: ScriptedModel, path: str, body: JsonObject | bytes, headers: dict[str, str]) -> Answer:
-    """Send one request on a connection of its own."""
+    """Send one request on a new connection."""
     return send(model, "POST", path, body if isinstance(body, bytes) else json.dumps(body).encode(), headers)
 
 
@@ -43,10 +43,10 @@ def send(model: ScriptedModel, method: str, path: str, body: bytes, headers: dic
 
 
 def read(response: HTTPResponse) -> Answer:
-    """Read a whole answer."""
+    """Read a whole response."""
     return Answer(response.status, json.loads(response.read()))
 
 
 def said(answer: Answer) -> object:
-    """Return the text of an answer of Anthropic's."""
+    """Return the text of a response of Anthropic."""
     return objects(answer.body["content"])[0]["text"]

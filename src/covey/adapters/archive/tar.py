@@ -15,14 +15,12 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import IO, Any, Final, cast
 
-from covey.adapters.archive.files import final_file, written
+from covey.adapters.archive.complete_files import final_file, written
 from covey.core.errors import BackupUnusable, CoveyError
 from covey.core.ledger.wire import natural, read_json
 from covey.core.times import format_instant, parse_instant
-from covey.disk.private import private_new
-from covey.disk.syncing import sync
-from covey.ports.backup import Archive, Contents, NewArchive
-from covey.ports.checkup import Tell
+from covey.disk.files import private_new, sync
+from covey.ports.care import Archive, ArchiveContents, NewArchive, ProgressCallback
 
 MAX_READ: Final = 4 * 1024 * 1024
 """The largest read. A header of a tar file that claims to be larger is not from a backup."""
@@ -46,7 +44,7 @@ class Unpacked:
 
     def __init__(self, file: str) -> None:
         """Open the file. Raise BackupUnusable if the path is no regular file, and OSError if it can't be opened."""
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # or opening a pipe would block
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # otherwise opening a pipe would block
         self._raw: IO[bytes] = os.fdopen(descriptor, "rb")
         self._file = file
         try:
@@ -66,13 +64,13 @@ class Unpacked:
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes. Raise BackupUnusable if a bound is exceeded."""
         if not 0 <= size <= MAX_READ:
-            raise BackupUnusable(self._file, f"a part of it claims to have {size:,} bytes, which no header has")
+            raise BackupUnusable(self._file, f"a header claims {size:,} bytes, which is too much")
         content = self._content.read(size)
         self._left -= len(content)
         self._place += len(content)
         if self._left < 0:
             reason = (
-                f"it unpacks to more than {MAX_RATIO} times its size, as no backup does; if it is one all the same,"
+                f"it unpacks to more than {MAX_RATIO} times its size, which no backup does. If it is a backup,"
                 " unpack it yourself and restore the tar file"
             )
             raise BackupUnusable(self._file, reason)
@@ -84,7 +82,7 @@ class Unpacked:
     def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
         """Skip forward to a place. Raise BackupUnusable for any other seek."""
         if whence != os.SEEK_SET or place < self._place:
-            raise BackupUnusable(self._file, "its parts are not in the order in which they are read")
+            raise BackupUnusable(self._file, "its parts are in the wrong order")
         while self._place < place:
             if not self.read(min(place - self._place, MAX_READ)):
                 break
@@ -161,7 +159,7 @@ class _NewTar:
         self._blobs = 0
         self._is_finished = False
 
-    def add_records(self, contents: Contents) -> None:
+    def add_records(self, contents: ArchiveContents) -> None:
         self._made_at = contents.made_at.timestamp()
         document = {
             "format": FORMAT,
@@ -208,11 +206,11 @@ class _Tar:
         self._file = file
         document = self._json(self._next(), CONTENTS)
         if document.get("format") != FORMAT:
-            raise BackupUnusable(file, "it is of a form that a newer Covey may know")
+            raise BackupUnusable(file, "its format is unknown; a newer Covey may read it")
         try:
             self._sha256 = str(document["sha256"])
             counts = cast(dict[str, Any], document["counts"])
-            self.contents = Contents(
+            self.contents = ArchiveContents(
                 parse_instant(document["made_at"]),
                 natural(document["position"]),
                 {str(name): natural(count) for name, count in counts.items()},
@@ -220,13 +218,13 @@ class _Tar:
         except (KeyError, TypeError, ValueError, AttributeError, CoveyError) as error:
             raise BackupUnusable(file, f"its {CONTENTS} can't be read: {error}") from error
 
-    def check(self, tell: Tell) -> None:
+    def check(self, tell: ProgressCallback) -> None:
         for _ in self._records(tell):
             pass
         for _ in self.blobs():
             pass
 
-    def extract_records(self, file: str, tell: Tell) -> None:
+    def extract_records(self, file: str, tell: ProgressCallback) -> None:
         with written(file), open(file, "wb", opener=private_new) as records:
             records.writelines(self._records(tell))
             records.flush()
@@ -236,10 +234,12 @@ class _Tar:
         seen: set[str] = set()
         while (member := self._next()) is not None and member.name.startswith(BLOBS):
             if member.size > MAX_BLOB:
-                raise BackupUnusable(self._file, f"{_shown(member)} has {member.size:,} bytes, as no blob has")
+                raise BackupUnusable(
+                    self._file, f"{_shown(member)} has {member.size:,} bytes, which is too much for a blob"
+                )
             content = b"".join(self._chunks(member))
             if hashlib.sha256(content).hexdigest() != member.name.removeprefix(BLOBS):
-                raise BackupUnusable(self._file, f"{_shown(member)} is not what was put in")
+                raise BackupUnusable(self._file, f"{_shown(member)} does not match its checksum")
             if member.name in seen:
                 raise BackupUnusable(self._file, f"{_shown(member)} is in it twice")
             seen.add(member.name)
@@ -249,7 +249,7 @@ class _Tar:
         if (more := self._next()) is not None:
             raise BackupUnusable(self._file, f"{_shown(more)} follows after its end")
 
-    def _records(self, tell: Tell) -> Iterator[bytes]:
+    def _records(self, tell: ProgressCallback) -> Iterator[bytes]:
         member = self._next()
         if member is None or member.name != RECORDS:
             raise BackupUnusable(self._file, f"it has no {RECORDS}")
@@ -261,7 +261,7 @@ class _Tar:
             done += len(chunk)
             tell(done, member.size)
         if found.hexdigest() != self._sha256:
-            raise BackupUnusable(self._file, f"its {RECORDS} is not what was put in")
+            raise BackupUnusable(self._file, f"its {RECORDS} does not match its checksum")
 
     def _next(self) -> tarfile.TarInfo | None:
         try:
@@ -271,13 +271,13 @@ class _Tar:
         vars(self._tar)["members"].clear()  # otherwise tarfile would keep every member in memory
         if member is not None and (not member.isreg() or member.issparse()):
             raise BackupUnusable(
-                self._file, f"{_shown(member)} is a link, a device or something else that no backup has"
+                self._file, f"{_shown(member)} is a link, a device or another entry that no backup has"
             )
         return member
 
     def _json(self, member: tarfile.TarInfo | None, name: str) -> dict[str, Any]:
         if member is None or member.name != name or member.size > _SMALL:
-            raise BackupUnusable(self._file, f"it has no {name} where it should")
+            raise BackupUnusable(self._file, f"its {name} is missing or not in its place")
         try:
             document = read_json(b"".join(self._chunks(member)).decode())
         except (ValueError, RecursionError) as error:

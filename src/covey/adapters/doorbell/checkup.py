@@ -5,21 +5,21 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from covey.adapters.doorbell.door import dead_doors, names_in, sweep, topics_in
-from covey.adapters.doorbell.folders import (
+from covey.adapters.doorbell.listening_socket import dead_sockets, names_in, sweep, topics_in
+from covey.adapters.doorbell.ringer import remove_link
+from covey.adapters.doorbell.runtime_folder import (
     RuntimeFolderUnusable,
     check_path,
     make_private,
     privacy_flaw,
     space_folder,
 )
-from covey.adapters.doorbell.ring import remove_link
 from covey.core.care.diagnoses import RUNTIME_FOLDER_UNUSABLE, STALE_DOORBELL
 from covey.core.care.finding import Area, Examination, Finding
 from covey.core.errors import StoreReadOnly
 from covey.core.identity import Identity
-from covey.core.text.wording import counted
-from covey.ports.checkup import Tell
+from covey.core.reporting import counted
+from covey.ports.care import ProgressCallback
 
 LOOKS: Final = 3
 BETWEEN_LOOKS_S: Final = 0.05
@@ -34,7 +34,7 @@ class DoorbellCheckup:
         self._runtime = runtime
         self._space = space_folder(runtime, store)
 
-    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+    async def examine(self, *, thorough: bool, tell: ProgressCallback) -> Examination:
         del thorough, tell
         unusable = self._unusable()
         if unusable is not None:
@@ -43,7 +43,7 @@ class DoorbellCheckup:
         if not stale:
             listening = len(names_in(f"{self._space}/p"))
             return Examination(self.area, f"{counted(listening, 'process', 'processes')} listening")
-        what = f"{counted(len(stale), 'doorbell')} that nobody answers"
+        what = f"{counted(len(stale), 'doorbell')} that no process answers"
         return Examination(self.area, "", (Finding(STALE_DOORBELL, what, tuple(stale)),))
 
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
@@ -81,14 +81,14 @@ class DoorbellCheckup:
         return stale
 
     def _stale_now(self) -> list[str]:
-        return [*sorted(f"{self._space}/p/{name}" for name in dead_doors(self._space)), *self._stray_links()]
+        return [*sorted(f"{self._space}/p/{name}" for name in dead_sockets(self._space)), *self._stray_links()]
 
     def _stray_links(self) -> list[str]:
         """Return the dangling links. A live process never has one: its socket is bound before its links are made, and
         removed after them."""
         links = [f"{topic}/{name}" for topic in topics_in(self._space) for name in names_in(f"{self._space}/{topic}")]
-        doors = set(names_in(f"{self._space}/p"))
-        return sorted(f"{self._space}/{link}" for link in links if os.path.basename(link) not in doors)
+        sockets = set(names_in(f"{self._space}/p"))
+        return sorted(f"{self._space}/{link}" for link in links if os.path.basename(link) not in sockets)
 
 
 def _is_own(folder: str) -> bool:

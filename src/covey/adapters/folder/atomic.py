@@ -1,17 +1,18 @@
 """Atomic writes: a file gets its name only when its whole content is on the disk, even if the writer is killed.
 
 A file is written under a temporary name that no reader takes for a message, synchronised and renamed. Then its folder
-is synchronised. All functions raise OSError.
+is synchronised. All functions raise OSError. A worker can do other work while its owner waits for the disk.
 """
-
-# No pathlib, tempfile or uuid: short-lived programs write here.
 
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
-from covey.disk.syncing import open_folder, sync, sync_and_close, sync_folder
+from covey.disk.files import open_folder, sync, sync_and_close, sync_folder
+
+# No pathlib, tempfile or uuid: short-lived programs write here.
+
 
 _PREFIX: Final = ".covey-"
 _SUFFIX: Final = ".tmp"
@@ -140,10 +141,10 @@ def leftovers(folder: str, names: Iterable[str], older_than_s: float = LEFTOVER_
 def _write_some(
     files: Sequence[tuple[str, bytes]], written: Callable[[], None], synchronised: Callable[[], None], mode: int
 ) -> None:
-    begun: list[_Unfinished] = []
+    begun: list[_TemporaryFile] = []
     try:
         for path, content in files:
-            begun.append(_Unfinished(path, mode))
+            begun.append(_TemporaryFile(path, mode))
             begun[-1].fill(content)
         written()
         # The kernel has all files by now: one wait for the disk mostly serves the other files too.
@@ -154,7 +155,7 @@ def _write_some(
             if not unfinished.name(path):
                 # Another process took the file for a leftover, because this process was stopped for a minute in
                 # between. Or the folder is gone: then the second write raises.
-                again = _Unfinished(path, mode)
+                again = _TemporaryFile(path, mode)
                 begun.append(again)
                 again.fill(content)
                 again.sync()
@@ -165,7 +166,7 @@ def _write_some(
         raise
 
 
-class _Unfinished:
+class _TemporaryFile:
     """A temporary file, in the folder of its final name."""
 
     __slots__ = ("_descriptor", "path")
@@ -207,3 +208,59 @@ class _Unfinished:
 
 def _nothing() -> None:
     """Do nothing: the callback of callers that wait for nothing else."""
+
+
+Work = Callable[[], None]
+"""A function that waits for the disk, or runs while another thread waits for the disk."""
+
+
+class BackgroundWorker(Protocol):
+    """A worker that runs one function at a time, concurrently with its owner if possible. For one calling thread at a
+    time."""
+
+    def begin(self, work: Work) -> None:
+        """Start `work`. The previous function has ended when `work` starts."""
+        ...
+
+    def end(self) -> None:
+        """Block until the function has ended, if one is running, and raise its exception."""
+        ...
+
+
+class CommitGate(Protocol):
+    """Commits that have to be on the disk before the folder shows them."""
+
+    def begin(self) -> None:
+        """Start waiting for the disk, unless that wait has begun. The caller waits for something else meanwhile."""
+        ...
+
+    def end(self) -> None:
+        """Block until the commits are on the disk. Raise Unavailable if they can't be written there."""
+        ...
+
+    def tell(self) -> None:
+        """Send the wake-ups of the commits, unless they were sent. Call this when nothing is left to do but wait."""
+        ...
+
+
+class OpenCommitGate:
+    """`CommitGate` for commits that are on the disk already."""
+
+    def begin(self) -> None:
+        return
+
+    def end(self) -> None:
+        return
+
+    def tell(self) -> None:
+        return
+
+
+class InlineWorker:
+    """`BackgroundWorker` in the calling thread."""
+
+    def begin(self, work: Work) -> None:
+        work()
+
+    def end(self) -> None:
+        return

@@ -8,29 +8,28 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from typing import NamedTuple
 
 import covey.ports as ports
-from covey.adapters.folder.beside import Beside, Gate, OneByOne, OpenGate
-from covey.adapters.folder.freshness import Mark, are_left
-from covey.adapters.folder.judging import is_usable, shown
+from covey.adapters.folder.atomic import BackgroundWorker, CommitGate, InlineWorker, OpenCommitGate
+from covey.adapters.folder.disk_layout import MANIFEST
+from covey.adapters.folder.entries import FolderMark, are_left, is_usable, shown
 from covey.adapters.folder.notebook.database import NOTEBOOK, inode_of
 from covey.adapters.folder.notebook.notebook import Notebook
-from covey.adapters.folder.notebook.records import Aside
-from covey.adapters.folder.notebook.standing import (
+from covey.adapters.folder.notebook.records import (
     ASIDES_AT_ONCE,
     DEEP,
     POSITION,
     REGISTRY_STAMP,
+    SetAside,
     is_due,
     is_still,
     registry_stamp,
 )
-from covey.adapters.folder.shelves import MANIFEST
 from covey.core.errors import CoveyError, StoreClosed
 from covey.core.formats.layout import Layout
 from covey.core.late import late
 from covey.core.store_url import STORE_FOLDER
 
 
-class _Left(NamedTuple):
+class _FolderState(NamedTuple):
     """The state of the folder after the last visit, as far as this process knows. The record is immutable, so that any
     thread may read it."""
 
@@ -39,8 +38,8 @@ class _Left(NamedTuple):
     changes: int
     """The version of the notebook: a number that changes when another connection writes."""
     is_seen: bool
-    folders: Mapping[str, Mark]
-    asides: Sequence[Aside]
+    folders: Mapping[str, FolderMark]
+    asides: Sequence[SetAside]
     owing: Sequence[str]
     registry: str
     deep_at: str
@@ -50,16 +49,18 @@ class _Left(NamedTuple):
 class FilesFolder:
     """`Folder`. One thread at a time makes visits; any thread may call `has_news` meanwhile."""
 
-    def __init__(self, path: str, layout: Layout, beside: Beside | None = None, gate: Gate | None = None) -> None:
+    def __init__(
+        self, path: str, layout: Layout, beside: BackgroundWorker | None = None, gate: CommitGate | None = None
+    ) -> None:
         """`path` must have a folder .covey. Files appear only after the `gate` has opened. Without a worker `beside`,
         the calling thread does all the waiting."""
-        self._beside = beside or OneByOne()
-        self._gate = gate or OpenGate()
+        self._beside = beside or InlineWorker()
+        self._gate = gate or OpenCommitGate()
         self._root = path
         self._layout = layout
         self._home = f"{path}/{STORE_FOLDER}"
         self._notebook: Notebook | None = None
-        self._left: _Left | None = None
+        self._left: _FolderState | None = None
         self._using = allocate_lock()
         """Held while a thread uses the notebook."""
         self._is_closed = False
@@ -95,8 +96,8 @@ class FilesFolder:
 
     @asynccontextmanager
     async def _visiting(self, limit_s: float) -> AsyncGenerator["ports.Visit"]:
-        from covey.adapters.folder.trouble import explained
-        from covey.adapters.folder.turn import take_turn
+        from covey.adapters.folder.entries import explained
+        from covey.adapters.folder.locks import take_turn
         from covey.adapters.folder.visit import FilesVisit
 
         if self._is_closed:
@@ -150,7 +151,7 @@ class FilesFolder:
         return sorted(found)
 
     def changes(self) -> AbstractAsyncContextManager[AsyncIterator[None]]:
-        from covey.adapters.folder.looking.watch import watching  # here because it imports asyncio
+        from covey.adapters.folder.scan.watch import watching  # imported late because it imports asyncio
 
         return watching(self._root, self._layout, self.has_news)
 
@@ -171,9 +172,9 @@ class FilesFolder:
             self._notebook = Notebook(f"{self._home}/{NOTEBOOK}")
         return self._notebook
 
-    def _how_left(self, notebook: Notebook) -> _Left:
+    def _how_left(self, notebook: Notebook) -> _FolderState:
         folders = notebook.inboxes()
-        return _Left(
+        return _FolderState(
             notebook.inode,
             notebook.version,
             bool(folders),
@@ -185,7 +186,7 @@ class FilesFolder:
             int(notebook.mark(POSITION) or "0"),
         )
 
-    def _is_as(self, left: _Left) -> bool:
+    def _is_as(self, left: _FolderState) -> bool:
         return (
             left.is_seen
             and not is_due(left.deep_at)

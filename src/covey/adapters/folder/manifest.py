@@ -6,7 +6,7 @@ import stat
 from collections.abc import Sequence
 from typing import BinaryIO, Final, NamedTuple
 
-from covey.adapters.folder.lockfile import LockFile
+from covey.adapters.folder.locks import LockFile
 
 LOCK: Final = ".lock"
 """The suffix of the lock file's name."""

@@ -1,37 +1,79 @@
-"""A visit to the folder, in the calling thread: nothing here suspends."""
+"""A visit to the folder, in the calling thread: nothing here suspends.
+
+Foreign programs open a file part by its path, so each copy of a message has a snapshot of its own.
+"""
 
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
-from covey.adapters.folder import atomic, snapshots
-from covey.adapters.folder.beside import Beside, Gate
-from covey.adapters.folder.bringing import Bringing
-from covey.adapters.folder.freshness import mark_after, time_of
-from covey.adapters.folder.judging import Content, Fault, aside_stamp, digest_of, is_file, read, stamp_of, stands
-from covey.adapters.folder.looking.looking import Looking
+from covey.adapters.folder import atomic
+from covey.adapters.folder.atomic import BackgroundWorker, CommitGate
+from covey.adapters.folder.disk_layout import MANIFEST, folder_of, suffix_of
+from covey.adapters.folder.entries import (
+    EntryFault,
+    FileContent,
+    aside_stamp,
+    digest_of,
+    explained,
+    is_file,
+    is_usable,
+    mark_after,
+    read,
+    stamp_of,
+    stands,
+    time_of,
+)
+from covey.adapters.folder.file_sync import FileSync
+from covey.adapters.folder.locks import FolderTurn
+from covey.adapters.folder.mailboxes import RegistryFile
 from covey.adapters.folder.manifest import Manifest
 from covey.adapters.folder.notebook.notebook import Notebook
-from covey.adapters.folder.notebook.owed import forget_elsewhere, owe
-from covey.adapters.folder.notebook.records import Aside, Row, row
-from covey.adapters.folder.notebook.standing import (
+from covey.adapters.folder.notebook.records import (
     DEEP,
     MANIFEST_POSITION,
     MANIFEST_SIZE,
     POSITION,
     REGISTRY_STAMP,
+    Row,
+    SetAside,
     registry_stamp,
+    row,
 )
-from covey.adapters.folder.registry import Registry
-from covey.adapters.folder.shelves import MANIFEST, folder_of, suffix_of
-from covey.adapters.folder.trouble import explained
-from covey.adapters.folder.turn import FolderTurn
-from covey.core.formats.foreign_ids import is_folder_name
-from covey.core.formats.layout import KnownFile, Layout, Spot
-from covey.core.ids import MessageId
+from covey.adapters.folder.scan.places import forget_elsewhere, owe
+from covey.adapters.folder.scan.scan import FolderScan
+from covey.core.formats.layout import FilePlace, KnownFile, Layout, is_folder_name
 from covey.core.json import Json, to_json
-from covey.core.names import AgentName
-from covey.ports.folder import Sheet, Sighting
+from covey.core.names import AgentName, MessageId
+from covey.ports.folder import FolderChanges, WantedFile
+
+FILES: Final = "files"
+"""The folder beside an agent's inbox. It has one folder for each message with file parts."""
+NAMELESS: Final = "file"
+_MODE: Final = 0o400
+
+
+def _keep_snapshot(root: str, owner: str, file_id: str, name: str, content: bytes) -> str | None:
+    """Write a snapshot, unless it exists, and return its path; None if its folder can't be used."""
+    name = name if is_folder_name(name) else NAMELESS
+    steps = (owner, FILES, file_id)
+    if not all(map(is_folder_name, steps)) or not is_usable(root, "/".join(steps), is_made=False):
+        return None
+    path = f"{root}/{owner}/{FILES}/{file_id}/{name}"
+    if not os.path.lexists(path):
+        atomic.make_folders(root, *steps)
+        atomic.write(path, content, _MODE)
+    return os.path.abspath(path)
+
+
+def _discard_snapshots(root: str, owner: str, file_id: str) -> None:
+    """Remove the snapshots of a message copy."""
+    folder = f"{owner}/{FILES}/{file_id}"
+    if all(map(is_folder_name, (owner, file_id))) and stands(root, folder):
+        import shutil  # imported late because it takes time to load, and few messages are pruned
+
+        shutil.rmtree(f"{root}/{folder}", ignore_errors=True)
 
 
 class FilesVisit:
@@ -44,8 +86,8 @@ class FilesVisit:
         notebook: Notebook,
         turn: FolderTurn,
         manifest: Manifest,
-        beside: Beside,
-        gate: Gate,
+        beside: BackgroundWorker,
+        gate: CommitGate,
         is_left: Callable[[], bool],
         leave: Callable[[], None],
     ) -> None:
@@ -62,7 +104,7 @@ class FilesVisit:
         self._is_left = is_left
         self._leave = leave
         self._is_quiet = False
-        self._looked: Looking | None = None
+        self._looked: FolderScan | None = None
         self._manifest = manifest
         self._registry_told: str | None = None
         self._marks: dict[str, str] = {}
@@ -84,12 +126,12 @@ class FilesVisit:
     def manifest_position(self) -> int:
         return self._manifest_position
 
-    async def look(self, limit: int) -> Sighting:
+    async def look(self, limit: int) -> FolderChanges:
         self._settle()
         if self._looked is None and self._is_left():
             self._is_quiet = True
             self._notebook.hold()  # this visit finds nothing that other processes must know before its end
-            return Sighting([], [], None, [])
+            return FolderChanges([], [], None, [])
         self._notebook.let_go()
         with explained(self._root):
             sighting = self._looking.look(limit)
@@ -100,30 +142,30 @@ class FilesVisit:
                     sighting = sighting._replace(registry=self._entries())
         return sighting
 
-    async def note(self, known: Sequence[KnownFile], digests: Mapping[Spot, str]) -> None:
+    async def note(self, known: Sequence[KnownFile], digests: Mapping[FilePlace, str]) -> None:
         self._settle()
         with explained(self._root), self._notebook.writing():
             for each in known:
                 self._note(each, digests.get(each.spot))
 
-    async def set_aside(self, spot: Spot, digest: str, problem: str) -> None:
+    async def set_aside(self, spot: FilePlace, digest: str, problem: str) -> None:
         self._settle()
         folder = folder_of(self._layout, spot)
         del digest  # the stamp is enough, and can be had without reading the file
         with explained(self._root):
             stamps = self._looking.stamps.get((folder, spot.name))
             stamp = stamps.aside if stamps is not None else self._aside_stamp(folder, spot.name)
-            self._notebook.put_aside(Aside(folder, spot.name, Fault.CONTENT, stamp, problem))
+            self._notebook.put_aside(SetAside(folder, spot.name, EntryFault.CONTENT, stamp, problem))
         self._looking.settled(folder, spot.name)
 
-    async def bring(self, sheets: Sequence[Sheet]) -> None:
+    async def bring(self, sheets: Sequence[WantedFile]) -> None:
         self._settle()
         with explained(self._root):
             is_open = self._looked is not None and self._looked.is_open
             told = [each for sheet in sheets for each in self._rows(sheet.known)] if is_open else ()
             if self._looked is not None:
                 self._looked.leave()
-            Bringing(
+            FileSync(
                 self._root, self._layout, self._notebook, self, is_quiet=self._looked is None and self._is_quiet
             ).bring(sheets)
         for each in told:
@@ -131,12 +173,12 @@ class FilesVisit:
 
     async def keep_file(self, owner: str, file_id: str, name: str, content: bytes) -> str | None:
         with explained(self._root):
-            return snapshots.keep(self._root, owner, file_id, name, content)
+            return _keep_snapshot(self._root, owner, file_id, name, content)
 
     async def discard(self, known: Sequence[KnownFile]) -> None:
         self._settle()
         for one in known:
-            snapshots.discard(self._root, one.spot.owner, one.file_id)
+            _discard_snapshots(self._root, one.spot.owner, one.file_id)
         rows = [each for one in known for each in self._rows(one)]
         with explained(self._root):
             self.confirmed()
@@ -199,7 +241,7 @@ class FilesVisit:
         if self._looked is not None:
             self._looked.leave()
         before, changed = registry_stamp(self._root), time_of(self._root)
-        Registry(self._root).put(entries)
+        RegistryFile(self._root).put(entries)
         if before in (self._notebook.mark(REGISTRY_STAMP), self._registry_told):
             self._registry_told = None
             self._notebook.put_marks({REGISTRY_STAMP: registry_stamp(self._root)})
@@ -251,7 +293,7 @@ class FilesVisit:
         self._leave()
         self._gate.tell()
 
-    # The waits of `Bringing`.
+    # The waits of `FileSync`.
 
     def intend(self, superseded: Sequence[Row], owed: Sequence[Row]) -> None:
         self._notebook.flush()
@@ -284,13 +326,13 @@ class FilesVisit:
             wait.wait()
 
     @property
-    def _looking(self) -> Looking:
+    def _looking(self) -> FolderScan:
         if self._looked is None:
-            self._looked = Looking(self._root, self._layout, self._notebook)
+            self._looked = FolderScan(self._root, self._layout, self._notebook)
         return self._looked
 
     def _entries(self) -> Mapping[str, Json]:
-        return Registry(self._root).entries()
+        return RegistryFile(self._root).entries()
 
     def _rows(self, known: KnownFile) -> Sequence[Row]:
         return self._notebook.of_agent(known.message_id, known.agent)
@@ -336,4 +378,4 @@ class FilesVisit:
 
     def _digest(self, folder: str, name: str) -> str:
         found = read(f"{self._root}/{folder}/{name}")
-        return digest_of(found.content) if isinstance(found, Content) else ""
+        return digest_of(found.content) if isinstance(found, FileContent) else ""

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from covey.core.errors import CoveyError
-from covey.core.ids import Topic
+from covey.core.names import Topic
+from covey.ports.clock import Bell, Wakeups
 from covey.ports.folder import Folder
-from covey.ports.wakeups import Bell, Wakeups
 
 Reconcile = Callable[[], Awaitable[None]]
 """Accepts the changes of other programs, and rings the topics that they concern."""

@@ -5,10 +5,8 @@ from datetime import datetime
 from itertools import islice, takewhile
 
 from covey.adapters.memory.table import Order, Shelf, Table, UndoLog
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post, PostState
-from covey.core.ids import DeliveryId
-from covey.core.names import AgentName
+from covey.core.channels.post import Binding, Post, PostState
+from covey.core.names import AgentName, DeliveryId
 
 
 class MemoryBindings:
@@ -16,24 +14,24 @@ class MemoryBindings:
         self._bindings = Table[str, Binding](log)
 
     async def get(self, channel: AgentName, conversation: str) -> Binding | None:
-        return self._bindings.get(_key(channel, conversation))
+        return self._bindings.get(_binding_key(channel, conversation))
 
     async def put(self, binding: Binding) -> None:
-        self._bindings.put(_key(binding.channel, binding.conversation), binding)
+        self._bindings.put(_binding_key(binding.channel, binding.conversation), binding)
 
     async def remove(self, channel: AgentName, conversation: str) -> None:
-        if self._bindings.get(_key(channel, conversation)) is not None:
-            self._bindings.remove(_key(channel, conversation))
+        if self._bindings.get(_binding_key(channel, conversation)) is not None:
+            self._bindings.remove(_binding_key(channel, conversation))
 
     async def all(self) -> Sequence[Binding]:
         return sorted(self._bindings.all(), key=lambda binding: (binding.channel, binding.conversation))
 
 
-def _key(channel: AgentName, conversation: str) -> str:
+def _binding_key(channel: AgentName, conversation: str) -> str:
     return f"{channel} {conversation}"
 
 
-def _places(post: Post) -> Iterable[tuple[Shelf, Order]]:
+def _post_places(post: Post) -> Iterable[tuple[Shelf, Order]]:
     """Yield the shelves of a post. Equal orders keep posts in the order of their first put."""
     yield ("state", post.channel, post.state), 0
     if post.state is not PostState.PENDING:
@@ -47,7 +45,7 @@ def _places(post: Post) -> Iterable[tuple[Shelf, Order]]:
 
 class MemoryPosts:
     def __init__(self, log: UndoLog) -> None:
-        self.table = Table[DeliveryId, Post](log, _places)
+        self.table = Table[DeliveryId, Post](log, _post_places)
 
     async def get(self, post_id: DeliveryId) -> Post | None:
         return self.table.get(post_id)

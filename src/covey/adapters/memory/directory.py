@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from covey.adapters.memory.table import Order, Shelf, Table, UndoLog
-from covey.core.address import SessionKey
 from covey.core.directory.card import Agent
 from covey.core.directory.session import Session
-from covey.core.directory.token import Token
-from covey.core.ids import SessionId
-from covey.core.names import AgentName, Label
+from covey.core.identity import SessionKey, Token
+from covey.core.names import AgentName, Label, SessionId
 
 
 class MemoryAgents:

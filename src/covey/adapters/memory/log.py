@@ -5,7 +5,7 @@ from threading import RLock
 from uuid import uuid4
 
 from covey.core.errors import BlobMissing
-from covey.ports.log import Hear, LogEntry, LogState, Snapshot, Tell
+from covey.ports.log import AppendCallback, LogEntry, LogSnapshot, LogState, RecordCallback
 from covey.ports.store import Survives
 
 
@@ -49,7 +49,7 @@ class MemoryLog:
                 hear(entry)
         return entry.position
 
-    def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
+    def begin_append(self, record: bytes, expected: int, record_id: str, tell: AppendCallback) -> None:
         tell(self.append(record, expected, record_id))
 
     def after(self, position: int, limit: int) -> Sequence[LogEntry] | None:
@@ -58,7 +58,7 @@ class MemoryLog:
             start = position + 1 - shared.first
             return None if start < 0 else shared.entries[start : start + limit]
 
-    def listen(self, hear: Hear) -> Callable[[], None]:
+    def listen(self, hear: RecordCallback) -> Callable[[], None]:
         hearing = self._shared.hearing
         hearing.append(hear)
 
@@ -68,11 +68,11 @@ class MemoryLog:
 
         return stop
 
-    def newest(self) -> Snapshot | None:
+    def newest(self) -> LogSnapshot | None:
         snapshots = self._shared.snapshots
-        return Snapshot(max(snapshots), str(max(snapshots))) if snapshots else None
+        return LogSnapshot(max(snapshots), str(max(snapshots))) if snapshots else None
 
-    def fetch(self, snapshot: Snapshot, file: str) -> None:
+    def fetch(self, snapshot: LogSnapshot, file: str) -> None:
         content = self._shared.snapshots.get(snapshot.position)
         if content is None:
             raise BlobMissing(snapshot.name)
@@ -115,7 +115,7 @@ class _Shared:
 
     def __init__(self) -> None:
         self.lock = RLock()
-        self.hearing: list[Hear] = []
+        self.hearing: list[RecordCallback] = []
         self.begin_anew()
 
     def begin_anew(self) -> None:

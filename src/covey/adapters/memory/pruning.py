@@ -5,25 +5,22 @@ from datetime import datetime
 from itertools import islice
 
 from covey.adapters.memory.channels import MemoryPosts
-from covey.adapters.memory.journal import MemoryJournal
-from covey.adapters.memory.mail import MemoryDeliveries, MemoryMessages, MemoryOffers, MemoryTickets
+from covey.adapters.memory.ledger import MemoryDeliveries, MemoryJournal, MemoryMessages, MemoryOffers, MemoryTickets
 from covey.adapters.memory.table import Table, UndoLog
 from covey.adapters.memory.work import MemoryRuns, MemoryTasks
 from covey.core.channels.post import PostState
-from covey.core.ids import MessageId, OfferId, delivery_message
-from covey.core.ledger.delivery import WAITING, Delivery
+from covey.core.ledger.delivery import WAITING, DeliveryRecord
 from covey.core.ledger.event import Action, Event
 from covey.core.ledger.message import FilePart, Message
 from covey.core.ledger.offer import Offer
-from covey.core.ledger.pruning import ThreadState
 from covey.core.ledger.ticket import Ticket, TicketState
-from covey.core.names import Scope
+from covey.core.names import MessageId, OfferId, Scope, delivery_message
 from covey.core.work.run import Run, RunId
 from covey.core.work.task import Task
-from covey.ports.pruning import Page, Removed
+from covey.ports.pruning import Page, RemovedCounts, ThreadState
 
 
-class MemoryHoldings:
+class MemoryRetentionQueries:
     def __init__(
         self,
         messages: MemoryMessages,
@@ -144,7 +141,7 @@ class MemoryPruned:
         """Return every id, sorted."""
         return sorted(self._ids.all())
 
-    async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
+    async def remove(self, message_ids: Sequence[MessageId]) -> RemovedCounts:
         deliveries = tickets = tasks = posts = children = 0
         for message_id in message_ids:
             copies = self._deliveries.table.on(("message", message_id))
@@ -157,7 +154,7 @@ class MemoryPruned:
             is_unfinished = task is not None and not task.is_finished
             is_open = is_owed or is_awaited or is_unfinished or is_running
             if is_open or self._messages.filed.get(message_id) is None:
-                raise LookupError(f"message {message_id} is open, or is not there")
+                raise LookupError(f"message {message_id} is open, or does not exist")
             for copy in copies:
                 self._deliveries.table.remove(copy.id)
                 if self._posts.table.get(copy.id) is not None:
@@ -177,18 +174,18 @@ class MemoryPruned:
             children += len(runs)
         gone = frozenset(message_ids)
         events = self._journal.remove(lambda event: event.message_id in gone)
-        return Removed(len(gone), deliveries, tickets, 0, events, tasks, posts, children)
+        return RemovedCounts(len(gone), deliveries, tickets, 0, events, tasks, posts, children)
 
-    async def remove_runs(self, run_ids: Sequence[RunId]) -> Removed:
+    async def remove_runs(self, run_ids: Sequence[RunId]) -> RemovedCounts:
         runs = [run for run_id in run_ids if (run := self._runs.table.get(run_id)) is not None]
         if len(runs) < len(run_ids) or not all(is_unasked(run, self._messages) for run in runs):
-            raise LookupError("a run is not done with, was asked something, or is not there")
+            raise LookupError("a run has not ended, has a request, or does not exist")
         for run in runs:
             self._runs.table.remove(run.id)
         requests = {run.request for run in runs}
-        return Removed(runs=len(runs), events=self._journal.remove(lambda event: event.message_id in requests))
+        return RemovedCounts(runs=len(runs), events=self._journal.remove(lambda event: event.message_id in requests))
 
-    async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
+    async def remove_offers(self, after: int, limit: int) -> tuple[RemovedCounts, int | None]:
         page = await self._journal.read(after, limit)
         offers = 0
         for event in page:
@@ -198,7 +195,7 @@ class MemoryPruned:
                 offers += 1
         last = page[-1].position if page else after
         events = self._journal.remove(lambda event: after < event.position <= last and self._is_gone(event))
-        return Removed(offers=offers, events=events), last if page and len(page) == limit else None
+        return RemovedCounts(offers=offers, events=events), last if page and len(page) == limit else None
 
     def _is_empty(self, offer: Offer) -> bool:
         shown = (self._messages.filed.get(delivery_message(delivery)) for delivery in offer.deliveries)
@@ -214,7 +211,7 @@ def is_unasked(run: Run, messages: MemoryMessages) -> bool:
     return run.is_done_with and messages.filed.get(run.request) is None
 
 
-def _is_waiting(copy: Delivery, posts: MemoryPosts) -> bool:
+def _is_waiting(copy: DeliveryRecord, posts: MemoryPosts) -> bool:
     """Tell whether a delivery still waits in an inbox, or still has to be posted."""
     post = posts.table.get(copy.id)
     return copy.state in WAITING or (post is not None and post.state is PostState.PENDING)
@@ -229,7 +226,7 @@ def _digests(message: Message) -> Sequence[str]:
     return [part.digest for part in message.parts if isinstance(part, FilePart)]
 
 
-def _delivery_times(deliveries: Sequence[Delivery]) -> Iterator[datetime]:
+def _delivery_times(deliveries: Sequence[DeliveryRecord]) -> Iterator[datetime]:
     for copy in deliveries:
         yield copy.updated_at
         if copy.archived_at is not None:

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from covey.core.ledger.message import Message
-from covey.ports.ledger import MessageFilter
-from covey.ports.search import Hit
+from covey.ports.ledger import MessageFilter, SearchHit
 from covey.ports.store import Store, Transaction
 
 _WORD = re.compile(r"[^\W_]+")
@@ -18,7 +17,7 @@ class MemorySearch:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[SearchHit]:
         distinct = frozenset(_words(words))
         if not distinct:
             return ()
@@ -28,7 +27,7 @@ class MemorySearch:
 
         scores = ((_score(message, distinct), message) for message in await self._store.read(fitting))
         best = sorted(((score, m) for score, m in scores if score), key=lambda scored: scored[0], reverse=True)
-        return tuple(Hit(m.id, _snippet(_searched(m), distinct)) for _, m in best[:limit])
+        return tuple(SearchHit(m.id, _snippet(_searched(m), distinct)) for _, m in best[:limit])
 
     async def forget(self) -> None: ...
 

@@ -7,18 +7,24 @@ from typing import Final, TypeVar
 
 from covey.adapters.memory.channels import MemoryBindings, MemoryPosts
 from covey.adapters.memory.directory import MemoryAgents, MemorySessions, MemorySettings, MemoryTokens
-from covey.adapters.memory.journal import MemoryJournal
-from covey.adapters.memory.mail import MemoryDeliveries, MemoryInboxes, MemoryMessages, MemoryOffers, MemoryTickets
-from covey.adapters.memory.pruning import MemoryHoldings, MemoryPruned
+from covey.adapters.memory.ledger import (
+    MemoryDeliveries,
+    MemoryInboxes,
+    MemoryJournal,
+    MemoryMessages,
+    MemoryOffers,
+    MemoryTickets,
+)
+from covey.adapters.memory.pruning import MemoryPruned, MemoryRetentionQueries
 from covey.adapters.memory.storms import MemoryFlows, MemoryTrees
 from covey.adapters.memory.table import UndoLog
 from covey.adapters.memory.work import MemoryRuns, MemoryTasks, MemoryWaits
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.errors import StoreClosed
-from covey.core.ids import Topic
+from covey.core.names import Topic
 from covey.ports.store import Capabilities, Operation, Survives
 
-_moments: Final = count()
+_versions: Final = count()
 """Shared by all stores, because a store may be put away and come back."""
 
 
@@ -43,7 +49,9 @@ class MemoryTransaction:
         self.posts = MemoryPosts(log)
         self.bindings = MemoryBindings(log)
         self.journal = MemoryJournal(log)
-        self.holdings = MemoryHoldings(self.messages, self.deliveries, self.tickets, self.tasks, self.posts, self.runs)
+        self.retention = MemoryRetentionQueries(
+            self.messages, self.deliveries, self.tickets, self.tasks, self.posts, self.runs
+        )
         self.pruned = MemoryPruned(
             log,
             self.messages,
@@ -55,7 +63,7 @@ class MemoryTransaction:
             self.offers,
             self.journal,
         )
-        self.moment = -1
+        self.directory_version = -1
         self._log = log
         self._rung: dict[Topic, None] = {}
 
@@ -64,8 +72,8 @@ class MemoryTransaction:
         return self
 
     def move_on(self) -> None:
-        """Start a new moment."""
-        self.moment = next(_moments)
+        """Start a new directory version."""
+        self.directory_version = next(_versions)
 
     def ring(self, topic: Topic) -> None:
         self._log.record(self._rung.clear)
@@ -128,7 +136,7 @@ class MemoryStore:
         if self._is_closed:
             raise StoreClosed
         if self._is_running:
-            raise RuntimeError("an operation awaits nothing but its transaction: this one began another on the store")
+            raise RuntimeError("an operation may await only its transaction: this one began another on the store")
         self._is_running = True
         self._transaction.move_on()
         try:

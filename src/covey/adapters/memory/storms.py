@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import islice
 
 from covey.adapters.memory.table import Order, Shelf, Table, UndoLog
-from covey.core.ids import MessageId
+from covey.core.names import MessageId
 from covey.core.storms.budget import Tree
 from covey.core.storms.flow import Flow, Party
 

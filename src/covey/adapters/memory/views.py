@@ -7,20 +7,19 @@ from itertools import islice
 from typing import TypeVar, cast
 
 from covey.adapters.memory.store import MemoryStore, MemoryTransaction
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post
+from covey.core.channels.post import Binding, Post
 from covey.core.directory.session import Session
-from covey.core.directory.token import Token
 from covey.core.formats.portable import FiledMessage, NumberedAgent, RecordKind, Setting
-from covey.core.ids import MessageId
-from covey.core.ledger.delivery import Delivery
+from covey.core.identity import Token
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.event import Event
 from covey.core.ledger.offer import Offer
 from covey.core.ledger.ticket import Ticket
+from covey.core.names import MessageId
 from covey.core.work.run import Run
 from covey.core.work.task import Task
 from covey.ports.store import Transaction
-from covey.ports.views import Placed, View
+from covey.ports.views import PlacedRecord, View
 
 R = TypeVar("R")
 
@@ -89,34 +88,34 @@ class MemoryView:
     async def events(self, after: int, limit: int) -> Sequence[Event]:
         return list(islice((event for event in self._events if event.position > after), limit))
 
-    async def sessions(self, after: int, limit: int) -> Sequence[Placed[Session]]:
+    async def sessions(self, after: int, limit: int) -> Sequence[PlacedRecord[Session]]:
         return _page(self._sessions, after, limit)
 
-    async def offers(self, after: int, limit: int) -> Sequence[Placed[Offer]]:
+    async def offers(self, after: int, limit: int) -> Sequence[PlacedRecord[Offer]]:
         return _page(self._offers, after, limit)
 
     async def pruned(self, after: str, limit: int) -> Sequence[MessageId]:
         return list(islice((message_id for message_id in self._pruned if message_id > after), limit))
 
-    async def messages(self, after: int, limit: int) -> Sequence[Placed[FiledMessage]]:
+    async def messages(self, after: int, limit: int) -> Sequence[PlacedRecord[FiledMessage]]:
         return _page(self._messages, after, limit)
 
-    async def tickets(self, after: int, limit: int) -> Sequence[Placed[Ticket]]:
+    async def tickets(self, after: int, limit: int) -> Sequence[PlacedRecord[Ticket]]:
         return _page(self._tickets, after, limit)
 
-    async def deliveries(self, after: int, limit: int) -> Sequence[Delivery]:
+    async def deliveries(self, after: int, limit: int) -> Sequence[DeliveryRecord]:
         return list(islice((delivery for delivery in self._deliveries if delivery.seq > after), limit))
 
-    async def tasks(self, after: int, limit: int) -> Sequence[Placed[Task]]:
+    async def tasks(self, after: int, limit: int) -> Sequence[PlacedRecord[Task]]:
         return _page(self._tasks, after, limit)
 
     async def bindings(self) -> Sequence[Binding]:
         return self._bindings
 
-    async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
+    async def posts(self, after: int, limit: int) -> Sequence[PlacedRecord[Post]]:
         return _page(self._posts, after, limit)
 
-    async def runs(self, after: int, limit: int) -> Sequence[Placed[Run]]:
+    async def runs(self, after: int, limit: int) -> Sequence[PlacedRecord[Run]]:
         return _page(self._runs, after, limit)
 
 
@@ -126,9 +125,9 @@ async def _copy(transaction: Transaction) -> MemoryView:
     return MemoryView(tables, events, await tables.tokens.all(), await tables.bindings.all())
 
 
-def _placed(numbered: Iterable[tuple[int, R]]) -> Sequence[Placed[R]]:
-    return [Placed(number, record) for number, record in numbered]
+def _placed(numbered: Iterable[tuple[int, R]]) -> Sequence[PlacedRecord[R]]:
+    return [PlacedRecord(number, record) for number, record in numbered]
 
 
-def _page(placed: Sequence[Placed[R]], after: int, limit: int) -> Sequence[Placed[R]]:
+def _page(placed: Sequence[PlacedRecord[R]], after: int, limit: int) -> Sequence[PlacedRecord[R]]:
     return list(islice((item for item in placed if item.place > after), limit))

@@ -5,9 +5,8 @@ from datetime import datetime
 from itertools import islice, takewhile
 
 from covey.adapters.memory.table import Order, Shelf, Table, UndoLog
-from covey.core.ids import MessageId, SessionId
 from covey.core.ledger.waits import Awaited, Wait
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, SessionId
 from covey.core.work.run import Run, RunId
 from covey.core.work.task import Task, TaskState
 from covey.ports.work import RunFilter, TaskFilter
@@ -129,11 +128,11 @@ class MemoryWaits:
         self._table = Table[str, Wait](log, _wait_places)
 
     async def put(self, wait: Wait) -> None:
-        self._table.put(_key(wait.asker, wait.what), wait)
+        self._table.put(_wait_key(wait.asker, wait.what), wait)
 
     async def remove(self, asker: AgentName, what: Awaited) -> None:
-        if self._table.get(_key(asker, what)) is not None:
-            self._table.remove(_key(asker, what))
+        if self._table.get(_wait_key(asker, what)) is not None:
+            self._table.remove(_wait_key(asker, what))
 
     async def of(self, asker: AgentName) -> Sequence[Wait]:
         return self._table.on(("of", asker))
@@ -142,5 +141,5 @@ class MemoryWaits:
         return sorted(self._table.all(), key=lambda wait: (wait.asker, wait.what))
 
 
-def _key(asker: AgentName, what: Awaited) -> str:
+def _wait_key(asker: AgentName, what: Awaited) -> str:
     return f"{asker} {what}"

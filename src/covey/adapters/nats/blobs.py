@@ -9,11 +9,10 @@ from typing import Any, Final, Protocol, TypeVar
 
 from nats.aio.client import Client
 
-from covey.adapters.nats.client.account import MAX_APART_S, Account
-from covey.adapters.nats.client.link import Link
-from covey.adapters.nats.client.patient import patient_call
+from covey.adapters.nats.client.connection import MAX_APART_S, Account
+from covey.adapters.nats.client.link import Link, call_with_retries
 from covey.adapters.nats.leases import Leases
-from covey.adapters.nats.log.bulk import Bulk, ObjectEntry
+from covey.adapters.nats.log.object_store import ObjectEntry, ObjectStore
 from covey.core.errors import BlobMissing, StoreCorrupt
 from covey.ports.blobs import KEPT_S, Blobs
 
@@ -99,18 +98,18 @@ class NatsBlobs:
             self._leases.until_gone("*.remove.*")
             yield
 
-    def _call(self, work: Callable[[Bulk], Coroutine[Any, Any, T]]) -> T:
+    def _call(self, work: Callable[[ObjectStore], Coroutine[Any, Any, T]]) -> T:
         async def attempt(client: Client, limit_s: float) -> T:
-            bulk = Bulk(client, self._link.settings, limit_s=limit_s)
+            bulk = ObjectStore(client, self._link.settings, limit_s=limit_s)
             if not self._is_there:
                 await bulk.make(self._link.account)
                 self._is_there = True
             return await work(bulk)
 
-        return patient_call(self._link, attempt, self._link.settings.limit_s, _LONG_S)
+        return call_with_retries(self._link, attempt, self._link.settings.limit_s, _LONG_S)
 
 
-async def _put(bulk: Bulk, digest: str, content: bytes, account: Account) -> None:
+async def _put(bulk: ObjectStore, digest: str, content: bytes, account: Account) -> None:
     entry = await bulk.entry(f"{_FOLDER}{digest}")
     if entry is not None and await _is_whole(bulk, digest):
         await _use(bulk, entry)
@@ -118,26 +117,26 @@ async def _put(bulk: Bulk, digest: str, content: bytes, account: Account) -> Non
         await bulk.put(f"{_FOLDER}{digest}", content, is_owner=account.is_owner)
 
 
-async def _is_whole(bulk: Bulk, digest: str) -> bool:
+async def _is_whole(bulk: ObjectStore, digest: str) -> bool:
     content = await _get(bulk, digest)
     return content is not None and sha256(content).hexdigest() == digest
 
 
-async def _get(bulk: Bulk, digest: str) -> bytes | None:
+async def _get(bulk: ObjectStore, digest: str) -> bytes | None:
     try:
         return await bulk.get(f"{_FOLDER}{digest}")
     except StoreCorrupt:
         return None
 
 
-async def _has(bulk: Bulk, digest: str) -> bool:
+async def _has(bulk: ObjectStore, digest: str) -> bool:
     entry = await bulk.entry(f"{_FOLDER}{digest}")
     if entry is not None:
         await _use(bulk, entry)
     return entry is not None
 
 
-async def _use(bulk: Bulk, entry: ObjectEntry) -> None:
+async def _use(bulk: ObjectStore, entry: ObjectEntry) -> None:
     if _age(entry) > _FRESH_S:
         await bulk.touch(entry)
 

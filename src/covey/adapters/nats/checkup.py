@@ -6,13 +6,12 @@ from typing import Any, Final, NamedTuple, cast
 from nats.aio.client import Client
 from nats.js.errors import APIError
 
-from covey.adapters.nats.client.account import Account, account_of
-from covey.adapters.nats.client.api import NO_SUCH_STREAM, ask
-from covey.adapters.nats.client.link import Link
-from covey.adapters.nats.client.patient import patient_call
+from covey.adapters.nats.client.connection import Account, account_of
+from covey.adapters.nats.client.link import Link, call_with_retries
+from covey.adapters.nats.client.requests import NO_SUCH_STREAM, ask
 from covey.adapters.nats.client.settings import NatsSettings
 from covey.adapters.nats.client.steady import server_info
-from covey.adapters.nats.log.durability import Sync, survives, sync_of
+from covey.adapters.nats.log.streams import SyncPolicy, survives, sync_of
 from covey.core.care.diagnoses import (
     SERVER_CLOCK_APART,
     SERVER_COPY_BEHIND,
@@ -24,7 +23,7 @@ from covey.core.care.diagnoses import (
 from covey.core.care.finding import Area, Examination, Finding
 from covey.core.formats.nats_names import bulk_stream, lease_stream, log_stream
 from covey.core.identity import Identity
-from covey.ports.checkup import Tell
+from covey.ports.care import ProgressCallback
 from covey.ports.store import Survives
 
 APART_S: Final = 2.0
@@ -37,7 +36,7 @@ WIDE: Final = 3
 """Number of replicas with which the loss of one server goes unnoticed."""
 
 
-class _Seen(NamedTuple):
+class _ServerReport(NamedTuple):
     account: Account
     info: dict[str, Any]
     streams: Sequence[dict[str, Any]]
@@ -53,11 +52,11 @@ class ServerCheckup:
     def __init__(self, settings: NatsSettings) -> None:
         self._settings = settings
 
-    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+    async def examine(self, *, thorough: bool, tell: ProgressCallback) -> Examination:
         del thorough, tell
         link = Link(self._settings).share()
         try:
-            seen = patient_call(link, lambda client, limit_s: self._look(client, limit_s), self._settings.limit_s)
+            seen = call_with_retries(link, lambda client, limit_s: self._look(client, limit_s), self._settings.limit_s)
         finally:
             link.release()
         if not seen.streams:
@@ -70,7 +69,7 @@ class ServerCheckup:
     async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
         """Do nothing: no finding about a server can be repaired from a space."""
 
-    async def _look(self, client: Client, limit_s: float) -> _Seen:
+    async def _look(self, client: Client, limit_s: float) -> _ServerReport:
         space = self._settings.space
         streams: list[dict[str, Any]] = []
         for name in (log_stream(space), lease_stream(space), bulk_stream(space)):
@@ -81,24 +80,24 @@ class ServerCheckup:
                     raise
         account = await account_of(client, self._settings)
         servers = max(1, len(server_info(client).get("connect_urls") or ()))
-        return _Seen(account, await ask(client, "INFO", None, limit_s), streams, servers)
+        return _ServerReport(account, await ask(client, "INFO", None, limit_s), streams, servers)
 
 
 def _replicas(streams: Sequence[dict[str, Any]]) -> int:
     return min(int(stream["config"]["num_replicas"]) for stream in streams)
 
 
-def _summary(replicas: int, sync: Sync) -> str:
+def _summary(replicas: int, sync: SyncPolicy) -> str:
     survived = {
         Survives.NODE: "outlives the loss of a server",
         Survives.MACHINE: "outlives a power cut",
         Survives.PROCESS: "outlives any process",
     }
     keepers = "1 server keeps it" if replicas == 1 else f"{replicas} servers keep it"
-    return f"{keepers}; what is accepted {survived[survives(replicas, sync)]}"
+    return f"{keepers}; an accepted message {survived[survives(replicas, sync)]}"
 
 
-def _findings(seen: _Seen, replicas: int, sync: Sync) -> Iterator[Finding]:
+def _findings(seen: _ServerReport, replicas: int, sync: SyncPolicy) -> Iterator[Finding]:
     if survives(replicas, sync) is Survives.PROCESS:
         known = f"the server syncs every {sync.seconds:g} s"
         said = known if sync.is_known else "how often the server syncs is not known, by default every 120 s"

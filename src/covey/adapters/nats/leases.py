@@ -1,9 +1,10 @@
-"""Leases on a NATS server: keys that expire by the server's clock unless they are renewed."""
+"""Leases on a NATS server, and liveness across machines by leases."""
 
 import asyncio
 import os
+import re
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, Final, TypeVar
@@ -12,13 +13,14 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 
-from covey.adapters.nats.client.api import ask, fetched, from_leader, publish, subscribed, surely_last_of
-from covey.adapters.nats.client.link import Link
-from covey.adapters.nats.client.patience import Exhausted, Patience
-from covey.adapters.nats.client.patient import patient_call
+from covey.adapters.nats.client.link import Link, call_with_retries
+from covey.adapters.nats.client.requests import ask, fetched, from_leader, publish, subscribed, surely_last_of
+from covey.adapters.nats.client.retries import Retries, RetriesExhausted
 from covey.adapters.nats.log.streams import ensure, lease_config
+from covey.core.directory.session import Ancestor, Holder
 from covey.core.errors import Unavailable
 from covey.core.formats.nats_names import lease_bucket, lease_stream
+from covey.ports.directory import Liveness
 
 T = TypeVar("T")
 
@@ -116,7 +118,7 @@ class Leases:
         end = time.monotonic() + self._lease_s + self._link.settings.limit_s
         while self.keys(pattern):
             if time.monotonic() > end:
-                raise Unavailable(f"{pattern} is kept for longer than {self._lease_s} s", pattern=pattern)
+                raise Unavailable(f"the lease {pattern} did not end in {self._lease_s} s", pattern=pattern)
             time.sleep(_PAUSE_S)
 
     def close(self) -> None:
@@ -167,7 +169,7 @@ class Leases:
             await self._ensure(client)
             return await work(client, limit_s)
 
-        return patient_call(self._link, attempt, min(limit_s or settings.limit_s, settings.limit_s))
+        return call_with_retries(self._link, attempt, min(limit_s or settings.limit_s, settings.limit_s))
 
     async def _ensure(self, client: Client) -> None:
         if not self._is_there:
@@ -197,8 +199,8 @@ class Leases:
             await self._ensure(client)
             await attempt(limit_s)
 
-        with suppress(Error, OSError, TimeoutError, Unavailable, Exhausted):
-            await Patience(client, limit_s, _nothing).insist(whole)
+        with suppress(Error, OSError, TimeoutError, Unavailable, RetriesExhausted):
+            await Retries(client, limit_s, _nothing).insist(whole)
 
     async def _say_dropped(self, client: Client, key: str) -> None:
         with suppress(Error, OSError):
@@ -239,3 +241,68 @@ class Leases:
 
 def _nothing() -> None:
     return
+
+
+HOST_LEASE_S: Final = 3600
+"""Time for which a machine counts as alive after the last command on it that looked up its client. Between its hooks, a
+client's session has no process that could renew a lease."""
+_LOCK: Final = re.compile(r"(?P<host>[A-Za-z0-9_-]{1,64}\.[0-9a-f]{16})\.(?P<own>[0-9a-f]{32})")
+_STARTED: Final = re.compile(r"(?P<host>[A-Za-z0-9_-]{1,64}\.[0-9a-f]{16})\.(?P<own>.*)")
+
+
+class NatsLiveness:
+    """`Liveness` of the processes of a space on many machines.
+
+    `system` judges the processes of this machine: its locks are in the folder of the replica that they share. `machine`
+    is the name of that folder, 16 hex digits. Locks and process start marks carry `machine` and the holder's principal,
+    so that an agent cannot hold a lock in another agent's name.
+    """
+
+    def __init__(self, system: Liveness, leases: Leases, machine: str, principal: str) -> None:
+        self._system = system
+        self._leases = leases
+        self._host = f"{principal}.{machine}"
+        self._lock: str | None = None
+
+    def hold(self) -> Holder:
+        own = self._system.hold().lock
+        lock = f"{self._host}.{own}"
+        if lock != self._lock:
+            self._leases.keep(lock)
+            self._lock = lock
+        return Holder(lock=lock)
+
+    def process(self, pid: int) -> Holder | None:
+        holder = self._system.process(pid)
+        if holder is None:
+            return None
+        self._leases.put(f"{self._host}.host", HOST_LEASE_S)
+        return self._placed(holder)
+
+    def ancestors(self) -> Sequence[Ancestor]:
+        found = self._system.ancestors()
+        self._leases.put(f"{self._host}.host", HOST_LEASE_S)
+        return [ancestor._replace(holder=self._placed(ancestor.holder)) for ancestor in found]
+
+    def is_held(self, holder: Holder) -> bool:
+        if holder.lock is not None:
+            match = _LOCK.fullmatch(holder.lock)
+            if match is None:
+                return False
+            if match["host"] == self._host:
+                return self._system.is_held(Holder(lock=match["own"]))
+            return self._leases.is_there(holder.lock)
+        match = _STARTED.fullmatch(holder.started or "")
+        if match is None or holder.pid is None:
+            return False
+        if match["host"] == self._host:
+            return self._system.is_held(Holder(pid=holder.pid, started=match["own"]))
+        return self._leases.is_there(f"{match['host']}.host")
+
+    def close(self) -> None:
+        self._leases.close()
+        self._system.close()
+        self._lock = None
+
+    def _placed(self, holder: Holder) -> Holder:
+        return holder._replace(started=f"{self._host}.{holder.started}")

@@ -1,1 +1,1 @@
-"""Clock, ids, files and liveness from the operating system."""
+"""The operating system: clock, ids, liveness, files, and blobs as files."""

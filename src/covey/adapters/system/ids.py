@@ -7,7 +7,7 @@ import os
 from datetime import UTC, datetime
 from typing import Final
 
-from covey.core.ids import MessageId, OfferId, SessionId
+from covey.core.names import MessageId, OfferId, SessionId
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_MS: Final = 24 * 3600 * 1000

@@ -10,9 +10,8 @@ from _thread import allocate_lock
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from covey.adapters.system import own_locks
-from covey.core.directory.ancestry import Ancestor
-from covey.core.directory.session import Holder
+from covey.adapters.system import process_locks
+from covey.core.directory.session import Ancestor, Holder
 from covey.core.errors import StoreFull, StoreReadOnly, Unavailable
 from covey.core.store_url import LIVE_FOLDER
 
@@ -27,7 +26,7 @@ _GONE: Final = ("Z", "X", "x")
 _boot: str | None = None
 
 
-class Parent(NamedTuple):
+class ParentProcess(NamedTuple):
     """The process that started another one, with its name and the program that it runs."""
 
     pid: int
@@ -65,13 +64,13 @@ def started_by_ps(pid: int) -> str | None:
     return " ".join(shown[1:])
 
 
-def parent_of(pid: int) -> Parent | None:
+def parent_of(pid: int) -> ParentProcess | None:
     """Return the parent of a process, or the process that adopted it; None if no parent is visible."""
     parent = parent_by_ps(pid) if sys.platform == "darwin" else parent_by_proc(pid)
     return None if parent is None or parent.pid <= 0 else parent
 
 
-def parent_by_proc(pid: int) -> Parent | None:
+def parent_by_proc(pid: int) -> ParentProcess | None:
     """Return the parent from /proc: its name in up to 15 characters, and its program if this user may read the link."""
     _, fields = _stat(pid)
     if len(fields) <= _PARENT:
@@ -81,17 +80,17 @@ def parent_by_proc(pid: int) -> Parent | None:
         program = os.path.basename(os.readlink(f"/proc/{parent}/exe"))
     except OSError:
         program = ""
-    return Parent(parent, _stat(parent)[0], program)
+    return ParentProcess(parent, _stat(parent)[0], program)
 
 
-def parent_by_ps(pid: int) -> Parent | None:
+def parent_by_ps(pid: int) -> ParentProcess | None:
     """Return the parent from ps, on a system without /proc. The name is that of the program."""
     shown = _ps(pid, "ppid").strip()
-    return Parent(int(shown), os.path.basename(_ps(int(shown), "comm").strip())) if shown.isdecimal() else None
+    return ParentProcess(int(shown), os.path.basename(_ps(int(shown), "comm").strip())) if shown.isdecimal() else None
 
 
 def _ps(pid: int, *columns: str) -> str:
-    import subprocess  # here because the import is costly and only one platform needs it
+    import subprocess  # imported late because the import is costly and only one platform needs it
 
     return subprocess.run(
         ["/bin/ps", *(word for column in columns for word in ("-o", f"{column}=")), "-p", str(pid)],
@@ -161,7 +160,7 @@ class OtherLocks:
 
     def is_held(self, name: str) -> bool:
         """Tell whether a process holds the lock. A free lock is never taken again, so its file is removed."""
-        if own_locks.own_name(self._folder) == name:
+        if process_locks.own_name(self._folder) == name:
             return True
         if self._pid != os.getpid():
             self._start_over()
@@ -172,14 +171,14 @@ class OtherLocks:
                     return True
                 del self._descriptors[name]
                 os.close(descriptor)
-                own_locks.remove(self._path(name))
+                process_locks.remove(self._path(name))
                 return False
             return self._look(name)
 
     def sweep(self, after: str) -> None:
         """Remove the files of dead processes, a few at a time: the next ones after a random name, then from the first
         name on, so that each file gets its turn."""
-        names = [file.removesuffix(own_locks.SUFFIX) for file in os.listdir(self._folder)]
+        names = [file.removesuffix(process_locks.SUFFIX) for file in os.listdir(self._folder)]
         for name in sorted(names, key=lambda name: (name <= after, name))[:_MOST_SWEPT]:
             self.is_held(name)
 
@@ -194,7 +193,7 @@ class OtherLocks:
             return False
         path = self._path(name)
         try:
-            if own_locks.is_own(path):
+            if process_locks.is_own(path):
                 return True
             descriptor = self._open(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -209,7 +208,7 @@ class OtherLocks:
             return True
         os.close(descriptor)
         if not held:
-            own_locks.remove(path)
+            process_locks.remove(path)
         return held
 
     def _open(self, path: str) -> int:
@@ -223,7 +222,7 @@ class OtherLocks:
             return os.open(path, flags)
 
     def _path(self, name: str) -> str:
-        return f"{self._folder}/{name}{own_locks.SUFFIX}"
+        return f"{self._folder}/{name}{process_locks.SUFFIX}"
 
     def _close_all(self) -> None:
         while self._descriptors:
@@ -254,9 +253,9 @@ class SystemLiveness:
         self._others = OtherLocks(self._folder)
 
     def hold(self) -> Holder:
-        known = own_locks.own_name(self._folder)
+        known = process_locks.own_name(self._folder)
         try:
-            name = own_locks.take(self._folder, self)
+            name = process_locks.take(self._folder, self)
         except OSError as error:
             raise _unavailable(error, self._folder) from error
         if name != known:
@@ -283,7 +282,7 @@ class SystemLiveness:
         return started(holder.pid) == holder.started
 
     def close(self) -> None:
-        own_locks.drop(self._folder, self)
+        process_locks.drop(self._folder, self)
         self._others.forget()
 
 

@@ -1,1 +1,2 @@
-"""Attention: the pending messages of a session, their order, and how many of them fit a budget."""
+"""Attention: the pending messages of a session, their order and budget, their renderings for a model, and their
+injection into a request."""

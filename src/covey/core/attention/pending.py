@@ -8,21 +8,19 @@ from typing import Final, NamedTuple
 from covey.core.directory.card import Presence
 from covey.core.errors import Invalid
 from covey.core.identity import Grade, Identity
-from covey.core.ids import DeliveryId, MessageId, OfferId, SessionId
-from covey.core.ledger.evidence import Extent
 from covey.core.ledger.marks import Step
 from covey.core.ledger.message import Callback, Kind, Message
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.offer import Extent, Presentation
 from covey.core.limits import ATTENTION_BUDGET, MAX_SHOWN, MIN_ATTENTION_BUDGET, OFFER_LEASE
-from covey.core.names import AgentName, Scope, Subject
-from covey.core.text.wording import counted
+from covey.core.names import AgentName, DeliveryId, MessageId, OfferId, Scope, SessionId, Subject
+from covey.core.reporting import counted
 from covey.core.work.run import Run, RunId, status_of
 from covey.core.work.task import Task, TaskState
 
 MAX_WAY_CHARS: Final = 160
 
 
-class Rank(IntEnum):
+class SenderRank(IntEnum):
     """The rank of a sender: mail of a lower value is shown first."""
 
     OPERATOR = 0
@@ -85,7 +83,7 @@ class Letter(NamedTuple):
     """The number of characters in the whole body."""
     start: int = 0
     """The number of characters that were shown before and are not repeated."""
-    rank: Rank = Rank.PEER
+    rank: SenderRank = SenderRank.PEER
     expects_reply: bool = False
     scope: Scope | None = None
     subject: Subject | None = None
@@ -129,7 +127,7 @@ class OtherAgent(NamedTuple):
     description: str = ""
 
 
-class LeftOut(NamedTuple):
+class OmittedCounts(NamedTuple):
     """Counts of the pending messages that did not fit."""
 
     messages: int = 0
@@ -145,11 +143,11 @@ class Instructions(NamedTuple):
     """To read the messages that did not fit."""
     rest: str = "covey thread {message}"
     """To read the rest of a message that was cut."""
-    answer: str = "covey reply NUMBER TEXT --agent {agent}"
-    decide: str = "covey approve {number} --agent {agent}, or covey reject {number} --reason TEXT --agent {agent}"
+    answer: str = "covey reply NUMBER TEXT --as {agent}"
+    decide: str = "covey approve {number} --as {agent}, or covey reject {number} --reason TEXT --as {agent}"
     """To approve or reject a request for approval."""
     task: str = (
-        "covey accept {number} --agent {agent}; then covey update {number} --agent {agent} --start, later "
+        "covey accept {number} --as {agent}; then covey update {number} --as {agent} --start, later "
         "--complete TEXT or --fail WHY"
     )
     """To report on a task. Empty if the reader has no such command: then no task is taken for it."""
@@ -157,7 +155,7 @@ class Instructions(NamedTuple):
     """To give more work to a worker that has finished. Empty if the reader is no coordinator."""
 
 
-class Terms(NamedTuple):
+class AttentionOptions(NamedTuple):
     """Limits and options for showing pending mail in one turn."""
 
     budget: int = ATTENTION_BUDGET
@@ -172,12 +170,12 @@ class Terms(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """Everything that a session is shown before its next turn."""
+    """Everything that a session is shown before its next turn. False if no message waits."""
 
     agent: AgentName
     letters: tuple[Letter, ...] = ()
     """In the order in which they are shown."""
-    left_out: LeftOut = LeftOut()
+    left_out: OmittedCounts = OmittedCounts()
     others: tuple[OtherAgent, ...] = ()
     """The other live agents, by name, as many as fit."""
     more_others: int = 0
@@ -188,6 +186,10 @@ class Pending(NamedTuple):
     """The id of the offer; None if the mail was only read and not offered."""
     presentation: Presentation = Presentation.ONCE
     ways: Instructions = Instructions()
+
+    def __bool__(self) -> bool:
+        """True if a message waits, whether it is shown or did not fit."""
+        return bool(self.letters) or self.left_out.messages > 0
 
     @property
     def is_worth_showing(self) -> bool:
@@ -235,7 +237,7 @@ def decide_note(letter: Letter, agent: AgentName, ways: Instructions) -> str:
     return ways.decide.format(agent=agent, number=letter.number, message=letter.message_id)
 
 
-def check_terms(terms: Terms) -> Terms:
+def check_terms(terms: AttentionOptions) -> AttentionOptions:
     """Return the terms. Raise Invalid if a limit is out of range, or if an instruction is too long or has a wrong
     field."""
     if terms.budget < MIN_ATTENTION_BUDGET:
@@ -248,7 +250,7 @@ def check_terms(terms: Terms) -> Terms:
         for way in terms.ways:
             way.format(agent="", number=0, message="", next=0)
     except (LookupError, ValueError, AttributeError):
-        raise Invalid("ways", terms.ways, "only {agent}, {number}, {message} and {next} stand for something") from None
+        raise Invalid("ways", terms.ways, "use only the fields {agent}, {number}, {message} and {next}") from None
     return terms
 
 

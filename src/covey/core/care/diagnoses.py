@@ -262,8 +262,17 @@ UNANSWERABLE_TICKET: Final = Diagnosis(
     Severity.WARNING,
     "An answer is owed that no agent can give: the request expired, was evicted or never arrived, or the agent that"
     " owes the answer is unknown. The ticket keeps the gate of its scope closed.",
-    "Ask again, `covey archive ID --agent AGENT` for the agent that owes the answer, or let --fix close the debts.",
+    "Ask again, `covey archive ID --as AGENT` for the agent that owes the answer, or let --fix close the debts.",
     "closes these debts as forced, with your name in the journal; a gate that waited only for them opens",
+)
+OFFLINE_DEBTOR: Final = Diagnosis(
+    "offline-agent-owes",
+    Area.TICKETS,
+    Severity.REMARK,
+    "An agent without a live session owes an answer. The question waits until the agent joins again, and an asker that"
+    " waits for the answer may wait in vain.",
+    "Start the agent again; `covey owed AGENT` lists its questions. Or answer in its name with"
+    " `covey reply AGENT:N TEXT --as AGENT`, or ask another agent.",
 )
 TASK_WITHOUT_MESSAGE: Final = Diagnosis(
     "task-without-message",
@@ -371,7 +380,7 @@ POST_MISSING: Final = Diagnosis(
     Severity.WARNING,
     "A message waits in the inbox of a channel and has no post: it was sent before the channel existed, or the post is"
     " lost.",
-    "Let --fix make the post, or archive the message with `covey archive ID --agent CHANNEL`.",
+    "Let --fix make the post, or archive the message with `covey archive ID --as CHANNEL`.",
     "makes the posts; they are carried like any other",
 )
 CHANNEL_INCOMPLETE: Final = Diagnosis(
@@ -432,6 +441,7 @@ DIAGNOSES: Final = (
     ORPHAN_INBOX,
     RESERVED_NAME,
     UNANSWERABLE_TICKET,
+    OFFLINE_DEBTOR,
     TASK_WITHOUT_MESSAGE,
     TASK_UNRECORDED,
     TASK_CLAIM_LOST,

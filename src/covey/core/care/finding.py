@@ -14,6 +14,9 @@ class Severity(StrEnum):
     NOTICE = "notice"
     """The next program that is active in the space repairs it; until then nothing depends on it."""
 
+    REMARK = "remark"
+    """Nothing is wrong with the space, but a person may want to act. The space counts as healthy."""
+
 
 class Area(StrEnum):
     """A part of a space that is examined as a unit."""
@@ -80,5 +83,7 @@ class Examination(NamedTuple):
     findings: tuple[Finding, ...] = ()
     is_done: bool = True
     """False if the area was skipped."""
+    remarks: tuple[Finding, ...] = ()
+    """Findings of severity REMARK, which are no faults."""
     notes: tuple[str, ...] = ()
     """Remarks on unusual settings that are intended: no faults."""

@@ -3,11 +3,16 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from covey.core.care.account import DeliveryAccount, Disagreement, SessionAccount, TaskAccount, TicketAccount
-from covey.core.care.details import agree, count, entries, extents, known, text, text_or_none, texts
+from covey.core.care.consistency import DeliveryAccount, Disagreement, SessionAccount, TaskAccount, TicketAccount
 from covey.core.channels.post import POST_MOVES, PostMove, PostState
-from covey.core.errors import IllegalMove, Invalid
-from covey.core.ids import (
+from covey.core.errors import CoveyError, IllegalMove, Invalid
+from covey.core.ledger.delivery import MOVES, DeliveryState, Move, seen_after
+from covey.core.ledger.event import Action, Event, agree, count, entries, extents, known, text, text_or_none, texts
+from covey.core.ledger.message import Kind, Message
+from covey.core.ledger.offer import EvidenceGrade, Extent, better, offered, proven
+from covey.core.ledger.ticket import TICKET_MOVES, TicketMove, TicketState, TicketTrouble, opening
+from covey.core.names import (
+    AgentName,
     DeliveryId,
     InboxId,
     MessageId,
@@ -17,14 +22,8 @@ from covey.core.ids import (
     inbox_session,
     session_inbox,
 )
-from covey.core.ledger.delivery import MOVES, DeliveryState, Move, seen_after
-from covey.core.ledger.event import Action, Event
-from covey.core.ledger.evidence import EvidenceGrade, Extent, better, offered, proven
-from covey.core.ledger.message import Kind
-from covey.core.ledger.ticket import TICKET_MOVES, TicketMove, TicketState, Trouble, opening
-from covey.core.names import AgentName
 from covey.core.work.run import RUN_MOVES, RunId, RunMove, RunState, Stage
-from covey.core.work.task import FINISHED, TASK_MOVES, TaskMove, TaskState
+from covey.core.work.task import FINISHED, TASK_MOVES, Task, TaskMove, TaskState
 
 
 class RunReplay:
@@ -55,7 +54,7 @@ class RunReplay:
         self.runs[run_id] = state
 
 
-class Bound(NamedTuple):
+class BoundConversation(NamedTuple):
     """A binding of a conversation at some time."""
 
     channel: AgentName
@@ -70,7 +69,7 @@ class ChannelReplay:
     def __init__(self) -> None:
         self.posts: dict[DeliveryId, PostState] = {}
         """The posts that have moved. A new post is pending and has no event of its own."""
-        self.bound: set[Bound] = set()
+        self.bound: set[BoundConversation] = set()
         """All bindings that ever were. Two spaces that are merged may both have bound a conversation, so the journal
         does not tell the present one."""
         self.steps = {Action.POST_MOVED: self._moved, Action.CHANNEL_BOUND: self._bound}
@@ -88,7 +87,9 @@ class ChannelReplay:
 
     def _bound(self, event: Event) -> None:
         details = event.details
-        self.bound.add(Bound(known(event.agent, "agent"), text(details, "conversation"), text(details, "to")))
+        self.bound.add(
+            BoundConversation(known(event.agent, "agent"), text(details, "conversation"), text(details, "to"))
+        )
 
 
 class TaskReplay:
@@ -305,7 +306,7 @@ class Replay:
 
     def _ticket_troubled(self, event: Event) -> None:
         ticket_id, account = self._ticket(event)
-        self.tickets[ticket_id] = account._replace(trouble=Trouble(text(event.details, "trouble")))
+        self.tickets[ticket_id] = account._replace(trouble=TicketTrouble(text(event.details, "trouble")))
 
     def _ticket_passed(self, event: Event) -> None:
         ticket_id, account = self._ticket(event)
@@ -351,9 +352,37 @@ class Replay:
 
 def _does_not_follow(event: Event, found: str) -> Disagreement:
     place = f"{event.position} ({event.action})"
-    return Disagreement("event", place, "one that follows from the earlier events", found)
+    return Disagreement("event", place, "an event that follows from the earlier events", found)
 
 
 def _check_queued(state: DeliveryState, move: str) -> None:
     if state is not DeliveryState.QUEUED:
         raise IllegalMove("delivery", state, move)
+
+
+def rebuilt(message: Message, agent: AgentName, parent: MessageId | None, events: Iterable[Event]) -> Task:
+    """Return the task that a message handed to an agent, in the state that follows from the events of the message. Skip
+    events that can't follow the earlier ones."""
+    replay = TaskReplay()
+    updated_at = message.created_at
+    for event in events:
+        step = replay.sent if event.action is Action.MESSAGE_SENT else replay.steps.get(event.action)
+        if step is not None:
+            try:
+                step(event)
+            except (CoveyError, LookupError, ValueError):
+                continue
+            updated_at = event.at
+    account = replay.tasks.get(message.id, TaskAccount(TaskState.PENDING))
+    return Task(
+        id=message.id,
+        delegator=message.sender.agent,
+        agent=agent,
+        created_at=message.created_at,
+        updated_at=updated_at,
+        delegator_session=message.sender.session,
+        parent=parent,
+        scope=message.scope,
+        deadline=message.deadline,
+        **account._asdict(),
+    )

@@ -1,4 +1,4 @@
-"""The channel: its configuration, in a public and a private part."""
+"""The channel: its configuration, in a public and a private part. Private settings never leave their space."""
 
 import json
 from collections.abc import Mapping
@@ -6,10 +6,18 @@ from enum import StrEnum
 from typing import Final, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from covey.core.directory.private_settings import PRIVATE
 from covey.core.errors import Invalid
 from covey.core.json import Json
 from covey.core.names import AgentName
+
+PRIVATE: Final = "private."
+"""The prefix of their names. Exports, listings and the journal leave private settings out."""
+
+
+def is_private(setting: str) -> bool:
+    """Tell whether a setting stays in its space."""
+    return setting.startswith(PRIVATE)
+
 
 MAX_URL_CHARS: Final = 2048
 MIN_SECRET_CHARS: Final = 8
@@ -23,7 +31,7 @@ class ChannelKind(StrEnum):
     """A POST over HTTP."""
 
 
-class Style(StrEnum):
+class WebhookStyle(StrEnum):
     """The format that a webhook's receiver expects."""
 
     GENERIC = "generic"
@@ -38,7 +46,7 @@ class ChannelConfig(NamedTuple):
 
     name: AgentName
     kind: ChannelKind
-    style: Style = Style.GENERIC
+    style: WebhookStyle = WebhookStyle.GENERIC
     url: str | None = None
     secret: str | None = None
     host: str | None = None
@@ -65,7 +73,9 @@ def console(name: AgentName) -> ChannelConfig:
     return ChannelConfig(name, ChannelKind.CONSOLE)
 
 
-def webhook(name: AgentName, url: str, style: Style = Style.GENERIC, secret: str | None = None) -> ChannelConfig:
+def webhook(
+    name: AgentName, url: str, style: WebhookStyle = WebhookStyle.GENERIC, secret: str | None = None
+) -> ChannelConfig:
     """Return the configuration of a channel that posts to a URL. Errors do not show the URL."""
     if len(url) > MAX_URL_CHARS or not url.isascii() or not url.isprintable() or " " in url:
         raise Invalid("url", "…", f"use at most {MAX_URL_CHARS} characters of ASCII without spaces")
@@ -77,7 +87,7 @@ def webhook(name: AgentName, url: str, style: Style = Style.GENERIC, secret: str
     if parts.scheme not in ("http", "https") or not host:
         raise Invalid("url", "…", "use http://HOST/… or https://HOST/…")
     if "@" in parts.netloc:
-        raise Invalid("url", "…", "a name and a password in it are not used")
+        raise Invalid("url", "…", "a URL with a name and a password is not accepted")
     shown = f"[{host}]" if ":" in host else host
     where = shown if port is None else f"{shown}:{port}"
     return ChannelConfig(name, ChannelKind.WEBHOOK, style, url, secret, where, secret is not None)
@@ -116,7 +126,7 @@ def read_config(name: AgentName, public: str | None, private: str | None) -> Cha
     shown, hidden = _object(public), _object(private or "{}")
     try:
         kind = ChannelKind(str(shown.get("kind")))
-        style = Style(str(shown.get("style") or Style.GENERIC))
+        style = WebhookStyle(str(shown.get("style") or WebhookStyle.GENERIC))
     except ValueError:
         raise Invalid(setting_of(name), public, "this program knows no such kind of channel") from None
     return ChannelConfig(

@@ -1,4 +1,5 @@
-"""The post: a message on its way to a person's conversation, the table of its moves, and its retries."""
+"""Posts and bindings. A post is a message on its way to a person's conversation, with the table of its moves and its
+retries. A binding names the agent or session that receives what people say in a conversation."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -6,10 +7,10 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from covey.core.backoff import Backoff
-from covey.core.errors import IllegalMove
-from covey.core.ids import DeliveryId, MessageId
+from covey.core.errors import IllegalMove, Invalid
+from covey.core.identity import Address, AddressKind, parse_address
 from covey.core.ledger.message import Message
-from covey.core.names import AgentName
+from covey.core.names import AgentName, DeliveryId, MessageId
 
 FIRST_DELAY: Final = timedelta(seconds=1)
 LONGEST_DELAY: Final = timedelta(minutes=5)
@@ -92,7 +93,7 @@ class Post(NamedTuple):
     """The reason why the last attempt failed."""
 
 
-class Refused(NamedTuple):
+class PostRefusal(NamedTuple):
     """The refusal of a post: the receiver did not accept it, or could not be reached."""
 
     reason: str
@@ -102,11 +103,11 @@ class Refused(NamedTuple):
     """The pause that the receiver asked for, or None."""
 
 
-class Posted(NamedTuple):
+class PostAcceptance(NamedTuple):
     """The acceptance of a post by its receiver."""
 
 
-class Outgoing(NamedTuple):
+class OutgoingPost(NamedTuple):
     """A post that was taken, with its message."""
 
     post: Post
@@ -140,7 +141,7 @@ def delivered(post: Post) -> Post:
     return post_moved(post, PostMove.DELIVER)._replace(error=None)
 
 
-def refused(post: Post, refusal: Refused, now: datetime) -> tuple[Post, PostMove]:
+def refused(post: Post, refusal: PostRefusal, now: datetime) -> tuple[Post, PostMove]:
     """Return the post after a refusal, and the move: DEFER for a later retry, or FAIL."""
     is_old = now - post.since >= GIVE_UP_AFTER or post.attempts >= MAX_ATTEMPTS
     if refusal.is_final or is_old:
@@ -167,3 +168,40 @@ def conversation_of(channel: AgentName, message: Message, answered: Message | No
         if carrier is not None and carrier.callback is not None and carrier.callback.channel == channel:
             return carrier.callback.session_id
     return ""
+
+
+MAX_CONVERSATION_CHARS: Final = 256
+MAX_PERSON_CHARS: Final = 128
+
+OWN: Final = ""
+"""The conversation of a channel that has only one. Its binding is the default for conversations without their own."""
+
+
+class Binding(NamedTuple):
+    channel: AgentName
+    conversation: str
+    to: Address
+    """An agent, or one session of it by key or id."""
+    bound_at: datetime
+
+
+def parse_conversation(text: object) -> str:
+    """Parse the name of a conversation, as its channel gives it."""
+    if not isinstance(text, str) or not 1 <= len(text) <= MAX_CONVERSATION_CHARS or not text.isprintable():
+        raise Invalid("conversation", text, f"use 1 to {MAX_CONVERSATION_CHARS} printable characters")
+    return text
+
+
+def parse_person(text: object) -> str:
+    """Parse the name of the person who speaks, as the channel gives it."""
+    if not isinstance(text, str) or not 1 <= len(text) <= MAX_PERSON_CHARS or not text.isprintable():
+        raise Invalid("person", text, f"use 1 to {MAX_PERSON_CHARS} printable characters")
+    return text
+
+
+def parse_bound(text: object) -> Address:
+    """Parse the address that a conversation is bound to: one agent or session."""
+    address = parse_address(text)
+    if address.kind is AddressKind.EVERYONE:
+        raise Invalid("recipient", text, "a conversation is bound to one agent or session")
+    return address

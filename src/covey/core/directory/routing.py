@@ -1,15 +1,21 @@
-"""Fan-out: the inboxes that get a copy of a message, or the refusal."""
+"""Routing: the inboxes that get a copy of a message, or the refusal; and pauses, by which the operator stops the
+messages of an agent or of the whole space."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Final, NamedTuple, cast
 
 from covey.core.directory.card import ANYONE, Card
 from covey.core.directory.session import Session
-from covey.core.ids import InboxId, SessionId, parked_inbox
+from covey.core.errors import Invalid
+from covey.core.json import to_json
 from covey.core.ledger.draft import closes_circle
 from covey.core.ledger.message import Kind, Message
-from covey.core.names import AgentName
+from covey.core.names import AgentName, InboxId, SessionId, parked_inbox
+from covey.core.times import format_instant, parse_instant
 
 
 class WhenOffline(StrEnum):
@@ -119,3 +125,35 @@ def places(
 def supersedes(message: Message) -> bool:
     """Tell whether `message` replaces older messages of the same sender, scope and subject that still wait unseen."""
     return message.scope is not None and message.subject is not None and message.kind in (Kind.NOTIFY, Kind.UPDATE)
+
+
+WHOLE: Final = AgentName("*")
+"""The key for the whole space; no agent has that name."""
+
+MAX_REASON_CHARS: Final = 1_000
+
+
+class Pause(NamedTuple):
+    by: AgentName
+    at: datetime
+    reason: str = ""
+
+
+def write_pauses(pauses: Mapping[AgentName, Pause]) -> str:
+    """Return all pauses as the value of the setting."""
+    fields = {name: {"by": p.by, "at": format_instant(p.at), "reason": p.reason} for name, p in pauses.items()}
+    return to_json(fields) if fields else ""
+
+
+@lru_cache(maxsize=8)
+def read_pauses(value: str | None) -> Mapping[AgentName, Pause]:
+    """Parse all pauses from the value of the setting."""
+    fields = cast(Mapping[AgentName, Mapping[str, str]], json.loads(value or "{}"))
+    return {name: Pause(AgentName(p["by"]), parse_instant(p["at"]), p["reason"]) for name, p in fields.items()}
+
+
+def parse_reason(text: object) -> str:
+    """Parse the reason of a pause: a line for people."""
+    if not isinstance(text, str) or len(text) > MAX_REASON_CHARS or not text.isprintable():
+        raise Invalid("reason", text, f"use printable text of at most {MAX_REASON_CHARS:,} characters")
+    return text

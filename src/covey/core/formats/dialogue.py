@@ -18,10 +18,9 @@ from covey.core.formats.foreign_files import (
     subject_of,
     text_in,
 )
-from covey.core.formats.layout import Copy, Paper
+from covey.core.formats.layout import FileCopy, ForeignMessage
 from covey.core.json import Json, to_json
-from covey.core.ledger.body import body_of
-from covey.core.ledger.message import Kind, Message
+from covey.core.ledger.message import Kind, Message, body_of
 from covey.core.ledger.wire import read_json
 from covey.core.names import Scope
 from covey.core.times import format_instant
@@ -61,7 +60,7 @@ def file_name(file_id: str) -> str:
     return f"{file_id}.json"
 
 
-def written(message: Message, copy: Copy, document: str) -> bytes:
+def written(message: Message, copy: FileCopy, document: str) -> bytes:
     """Return the content of the file for an agent's copy. Its body also has data and files, as text."""
     fields = {
         **dialogue_document(message),
@@ -92,7 +91,7 @@ def topic_of(message: Message) -> str:
     return message.subject or str(message.kind)
 
 
-def paper(content: bytes, owner: str) -> Paper:
+def paper(content: bytes, owner: str) -> ForeignMessage:
     """Parse a file from the inbox of `owner`, or from the archive if `owner` is empty. Raise Invalid if a loop could
     not read it."""
     data = document_of(content)
@@ -103,7 +102,7 @@ def paper(content: bytes, owner: str) -> Paper:
     answers = id_in(data, "in_reply_to")
     kind = _kind(data, answers)
     scope, subject = scope_of(data.get("phase")), subject_of(data.get("subject"))
-    return Paper(
+    return ForeignMessage(
         id=id_in(data, "id") or "",
         sender=name_in(data, "from"),
         kind=kind,
@@ -131,7 +130,9 @@ def _kind(data: Mapping[str, Json], answers: str | None) -> Kind:
     return Kind.NOTIFY if kind is Kind.RESPONSE and answers is None else kind
 
 
-def manifest_line(event: Literal["sent", "archived"], message: Message, copy: Copy, at: datetime, position: int) -> str:
+def manifest_line(
+    event: Literal["sent", "archived"], message: Message, copy: FileCopy, at: datetime, position: int
+) -> str:
     """Return the manifest's line for an event of an agent's copy; `position` is the event's in the journal."""
     return to_json(
         {

@@ -3,20 +3,160 @@
 Each line is a JSON object whose last field, `sum`, is the beginning of the SHA-256 of the line without that field. So a
 reader can name the number of a line that was changed. The hashes in the last line reveal missing, extra and reordered
 lines.
+
+A record has one shape for each kind, whatever engine it comes from. A missing field is None. Instants are texts, spans
+are whole microseconds, contents of files base64. Some fields are left out: the hash of a session's secret, the holder
+of a session or a post, and the folder of a run.
 """
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from enum import StrEnum
 from hashlib import sha256
 from typing import Final, NamedTuple, cast
 
-from covey.core.errors import CoveyError, ExportDamaged, ExportNewer
-from covey.core.formats.portable import Record, RecordKind
-from covey.core.formats.portable_json import decode_record, encode_record, kind_of
-from covey.core.json import JsonObject
-from covey.core.ledger.wire import natural, plain_text, read_json
+from covey.core.channels.post import Binding, Post
+from covey.core.directory.card import Capacity, Card, encode_card
+from covey.core.directory.session import Holder, Session
+from covey.core.errors import CoveyError, ExportDamaged, ExportNewer, Invalid
+from covey.core.formats import portable as forms
+from covey.core.formats.portable import (
+    RUN,
+    Blob,
+    FiledMessage,
+    NumberedAgent,
+    PrunedMessages,
+    Record,
+    RecordForm,
+    RecordKind,
+    Setting,
+    json_object,
+    parse_delivery_id,
+    read_form,
+)
+from covey.core.identity import Address, Identity, SessionKey, Token
+from covey.core.json import Json, JsonObject
+from covey.core.ledger.delivery import DeliveryRecord
+from covey.core.ledger.event import Event
+from covey.core.ledger.offer import Offer
+from covey.core.ledger.ticket import Ticket
+from covey.core.ledger.wire import decode_object, encode_object, flag, natural, plain_text, read_json
+from covey.core.names import MessageId, delivery_message
 from covey.core.times import format_instant, parse_instant
+from covey.core.work.run import Run
+from covey.core.work.task import Task
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+_LEFT_OUT: Final = {"folder", "holder", "secret_hash"}
+
+_KINDS: Final[Mapping[type[Record], RecordKind]] = {
+    NumberedAgent: RecordKind.AGENT,
+    Setting: RecordKind.SETTING,
+    Token: RecordKind.TOKEN,
+    Event: RecordKind.EVENT,
+    Session: RecordKind.SESSION,
+    Offer: RecordKind.OFFER,
+    PrunedMessages: RecordKind.PRUNED,
+    Blob: RecordKind.BLOB,
+    FiledMessage: RecordKind.MESSAGE,
+    Ticket: RecordKind.TICKET,
+    DeliveryRecord: RecordKind.DELIVERY,
+    Task: RecordKind.TASK,
+    Binding: RecordKind.BINDING,
+    Post: RecordKind.POST,
+    Run: RecordKind.RUN,
+}
+_FORMS: Final[Mapping[RecordKind, RecordForm]] = {
+    RecordKind.SETTING: forms.SETTING,
+    RecordKind.TOKEN: forms.TOKEN,
+    RecordKind.EVENT: forms.EVENT,
+    RecordKind.OFFER: forms.OFFER,
+    RecordKind.PRUNED: forms.PRUNED,
+    RecordKind.TICKET: forms.TICKET,
+    RecordKind.TASK: forms.TASK,
+    RecordKind.BINDING: forms.BINDING,
+    RecordKind.RUN: RUN,
+}
+"""The forms of the kinds that need no special treatment."""
+
+
+def kind_of(record: Record) -> RecordKind:
+    """Return the kind of a record."""
+    return _KINDS[type(record)]
+
+
+def encode_record(record: Record) -> JsonObject:
+    """Return the record as JSON data."""
+    match record:
+        case Blob(digest, content):
+            return {"digest": digest, "content": b64encode(content).decode()}
+        case FiledMessage(message, is_swept):
+            return {"message": encode_object(message), "is_swept": is_swept}
+        case NumberedAgent(agent, numbered):
+            return {**_fields(agent), "numbered": numbered}
+        case _:
+            return _fields(record)
+
+
+def decode_record(kind: RecordKind, data: JsonObject) -> Record:
+    """Parse a record from JSON data. Raise Invalid if a field is wrong."""
+    match kind:
+        case RecordKind.BLOB:
+            return _blob(data)
+        case RecordKind.MESSAGE:
+            return FiledMessage(decode_object(json_object(data.get("message"))), flag(data.get("is_swept", False)))
+        case RecordKind.AGENT:
+            return NumberedAgent(read_form(forms.AGENT, data), natural(data.get("numbered", 0)))
+        case RecordKind.SESSION:
+            return read_form(forms.SESSION, data, holder=Holder(), secret_hash="")
+        case RecordKind.DELIVERY:
+            return read_form(forms.DELIVERY, data, message_id=_message_of(data))
+        case RecordKind.POST:
+            return read_form(forms.POST, data, message_id=_message_of(data))
+        case _:
+            return read_form(_FORMS[kind], data)
+
+
+def _message_of(data: JsonObject) -> MessageId:
+    return delivery_message(parse_delivery_id(data.get("id")))
+
+
+def _fields(record: NamedTuple) -> dict[str, Json]:
+    """Return the fields that have a value, by name. Defaults are written too: a later version may have others."""
+    fields = record._asdict().items()
+    return {name: _plain(value) for name, value in fields if value is not None and name not in _LEFT_OUT}
+
+
+def _plain(value: object) -> Json:
+    match value:
+        case datetime():
+            return format_instant(value)
+        case timedelta():
+            return value // _MICROSECOND
+        case Card():
+            return encode_card(value)
+        case SessionKey() | StrEnum() | Address():
+            return str(value)
+        case Identity() | Capacity():
+            return _fields(value)
+        case tuple():
+            return [_plain(item) for item in cast(tuple[object, ...], value)]
+        case _:
+            return cast(Json, value)
+
+
+def _blob(data: JsonObject) -> Blob:
+    digest = plain_text(data.get("digest"))
+    try:
+        content = b64decode(plain_text(data.get("content")), validate=True)
+    except ValueError:
+        raise Invalid("content", data.get("content"), "use base64") from None
+    if sha256(content).hexdigest() != digest:
+        raise Invalid("digest", digest, "it is not the digest of the content")
+    return Blob(digest, content)
+
 
 FORMAT: Final = "covey-export"
 VERSION: Final = 3
@@ -34,7 +174,7 @@ _write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=Fa
 _SUM_DIGITS: Final = 16
 
 
-class Header(NamedTuple):
+class ExportHeader(NamedTuple):
     """The header of an export: its origin and format."""
 
     position: int
@@ -46,10 +186,10 @@ class Header(NamedTuple):
     """The version of the format."""
 
 
-class Summary(NamedTuple):
+class ExportSummary(NamedTuple):
     """The summary of a whole export."""
 
-    header: Header
+    header: ExportHeader
     counts: Mapping[str, int]
     """The number of records of each kind."""
     digest: str
@@ -60,7 +200,7 @@ class Summary(NamedTuple):
         return sum(self.counts.values())
 
 
-class Totals:
+class ExportTotals:
     """Counts and hashes, kept while lines are written or read."""
 
     def __init__(self) -> None:
@@ -91,9 +231,9 @@ class LineWriter:
     """A writer for the lines of one export."""
 
     def __init__(self) -> None:
-        self.totals = Totals()
+        self.totals = ExportTotals()
 
-    def header(self, header: Header) -> bytes:
+    def header(self, header: ExportHeader) -> bytes:
         """Return the first line, with the header."""
         return _line(
             {
@@ -139,8 +279,8 @@ class ExportReader:
 
     def __init__(self) -> None:
         self._number = 0
-        self._header: Header | None = None
-        self._totals = Totals()
+        self._header: ExportHeader | None = None
+        self._totals = ExportTotals()
         self._rank = 0
         self._is_ended = False
 
@@ -158,14 +298,14 @@ class ExportReader:
             return None
         return self._record(data, line)
 
-    def end(self) -> Summary:
+    def end(self) -> ExportSummary:
         """Return the summary of the export. Raise ExportDamaged if the last line is missing: the export was cut off."""
         self._number += 1
         if self._header is None or not self._is_ended:
             raise self._damage("it is cut off here: the last line, with the counts and hashes, is missing")
-        return Summary(self._header, dict(self._totals.counts), self._totals.digest)
+        return ExportSummary(self._header, dict(self._totals.counts), self._totals.digest)
 
-    def _first(self, line: bytes) -> Header:
+    def _first(self, line: bytes) -> ExportHeader:
         try:
             data = read_json(line.decode())
         except (ValueError, RecursionError):
@@ -180,7 +320,7 @@ class ExportReader:
             raise self._damage(f"there is no version {version} of exports")
         self._checked(line)
         try:
-            return Header(
+            return ExportHeader(
                 natural(document.get("position")),
                 parse_instant(document.get("exported_at")),
                 plain_text(document.get("program")),

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+from covey.core.checks import plain
 from covey.core.errors import CoveyError, Invalid
-from covey.core.formats.foreign_ids import EPOCH
+from covey.core.formats.layout import EPOCH
 from covey.core.json import Json, quote, to_json
 from covey.core.ledger.message import Message
 from covey.core.ledger.wire import decode_object, read_json
 from covey.core.limits import MAX_COUNT, MAX_PAPER_BYTES
 from covey.core.names import Scope, Subject, known_scope, known_subject
-from covey.core.plain import plain
 from covey.core.times import aware
 
 MAX_FOREIGN_CHARS = 1000

@@ -6,10 +6,20 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from covey.core.errors import IllegalMove
-from covey.core.ids import DeliveryId, InboxId, MessageId, OfferId, SessionId, inbox_session, is_parked
-from covey.core.ledger.evidence import EvidenceGrade, Seen
 from covey.core.ledger.message import Kind
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.ledger.offer import EvidenceGrade, SeenParts
+from covey.core.names import (
+    AgentName,
+    DeliveryId,
+    InboxId,
+    MessageId,
+    OfferId,
+    Scope,
+    SessionId,
+    Subject,
+    inbox_session,
+    is_parked,
+)
 
 
 class DeliveryState(StrEnum):
@@ -95,7 +105,7 @@ GAVE_WAY: Final = frozenset({SIBLING_HOLDS_IT, SIBLING_LEFT_IT, HAS_IT_ALREADY})
 """Reasons for which a copy was settled without being handled: another copy of the message stands for it."""
 
 
-class Delivery(NamedTuple):
+class DeliveryRecord(NamedTuple):
     id: DeliveryId
     message_id: MessageId
     inbox: InboxId
@@ -122,7 +132,7 @@ class Delivery(NamedTuple):
     reason: str | None = None
     """The reason of the present state, such as the cause of a refusal."""
     archived_at: datetime | None = None
-    seen: Seen | None = None
+    seen: SeenParts | None = None
     """The part of the message that its session was shown; None if no offer there showed any, or only offers of older
     versions did."""
 
@@ -155,7 +165,7 @@ class Delivery(NamedTuple):
         return self.state in WAITING or self.state is DeliveryState.HANDLED
 
 
-def moved(delivery: Delivery, move: Move, at: datetime, reason: str | None = None) -> Delivery:
+def moved(delivery: DeliveryRecord, move: Move, at: datetime, reason: str | None = None) -> DeliveryRecord:
     """Return the delivery after `move`. Raise IllegalMove for a move that is not in the table."""
     state = MOVES[delivery.state].get(move)
     if state is None:
@@ -166,7 +176,7 @@ def moved(delivery: Delivery, move: Move, at: datetime, reason: str | None = Non
     return delivery._replace(state=state, updated_at=at, reason=reason, offer=None, lease_until=None, seen=seen)
 
 
-def seen_after(seen: Seen | None, move: Move, reason: str | None) -> Seen | None:
+def seen_after(seen: SeenParts | None, move: Move, reason: str | None) -> SeenParts | None:
     """Return the part of a message that counts as shown after a move. After RELEASE, nothing counts: the next context
     has seen nothing. An offer that was given back was not shown, so a later use of the message's id proves nothing. An
     offer whose lease ended may have been shown."""
@@ -177,7 +187,7 @@ def seen_after(seen: Seen | None, move: Move, reason: str | None) -> Seen | None
     return seen
 
 
-def lapses_at(delivery: Delivery) -> datetime | None:
+def lapses_at(delivery: DeliveryRecord) -> datetime | None:
     """Return the time at which the delivery changes by itself: the end of its lease, or its expiry; None without
     either."""
     if delivery.state is DeliveryState.OFFERED:
@@ -185,7 +195,7 @@ def lapses_at(delivery: Delivery) -> datetime | None:
     return delivery.expires_at if delivery.state is DeliveryState.QUEUED else None
 
 
-def delivery_at(delivery: Delivery, now: datetime) -> Delivery:
+def delivery_at(delivery: DeliveryRecord, now: datetime) -> DeliveryRecord:
     """Return the delivery as a reader sees it at `now`, even if the end of its lease or its expiry is not recorded
     yet."""
     seen = delivery
@@ -196,7 +206,7 @@ def delivery_at(delivery: Delivery, now: datetime) -> Delivery:
     return seen
 
 
-def state_at(delivery: Delivery, now: datetime) -> DeliveryState:
+def state_at(delivery: DeliveryRecord, now: datetime) -> DeliveryState:
     """Return the state as a reader sees it at `now`."""
     # A fast path: most deliveries have neither a lease nor an expiry, and inboxes are read in bulk.
     if delivery.lease_until is None and delivery.expires_at is None:

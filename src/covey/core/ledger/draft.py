@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from covey.core.address import EVERYONE, Address, AddressKind
 from covey.core.errors import HopsExhausted, Invalid, KindRule
-from covey.core.identity import Identity
-from covey.core.ids import MessageId
+from covey.core.identity import EVERYONE, Address, AddressKind, Identity
 from covey.core.json import Json
 from covey.core.ledger.message import Callback, Kind, Message, Part, TaskRef
 from covey.core.limits import INITIAL_HOPS, MAX_COUNT, MAX_PARTS
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.names import AgentName, MessageId, Scope, Subject
 
 
 class Draft(NamedTuple):

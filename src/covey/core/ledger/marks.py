@@ -28,7 +28,7 @@ class Step(StrEnum):
     """Work that a coordinator gives to a worker."""
 
 
-class Together(StrEnum):
+class DialogueKind(StrEnum):
     """The kinds of dialogue that two sessions can have. Each kind is found by the pair of its sessions."""
 
     TALK = "talk"
@@ -64,7 +64,7 @@ BY_WHOLE_SPACE: Final = ("person", "foreign_id", "foreign_task")
 """Marks that only services over a whole space set, never services that are limited to an agent's credentials."""
 
 
-def pair_of(what: Together, one: Identity, other: Identity) -> str:
+def pair_of(what: DialogueKind, one: Identity, other: Identity) -> str:
     """Return the name of a dialogue between two sessions, the same from either side. For an agent without a session,
     the agent's name is used; no agent's name can be a session id."""
     first, second = sorted((_end(one), _end(other)))

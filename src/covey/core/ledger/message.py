@@ -1,16 +1,14 @@
-"""The message: an immutable envelope."""
+"""The message: an immutable envelope, and its body as a model reads it."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from covey.core.address import Address
-from covey.core.identity import Identity
-from covey.core.ids import MessageId
-from covey.core.json import Json
+from covey.core.identity import Address, Identity
+from covey.core.json import Json, to_json
 from covey.core.ledger.marks import Marks
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.names import AgentName, MessageId, Scope, Subject
 
 
 class TextPart(NamedTuple):
@@ -126,3 +124,16 @@ class Message(NamedTuple):
     def text(self) -> str:
         """All text of the message."""
         return text_of(self.parts)
+
+
+def body_of(message: Message) -> str:
+    """Return all parts of a message as text, separated by empty lines."""
+    return "\n\n".join(_text(part) for part in message.parts)
+
+
+def _text(part: Part) -> str:
+    if isinstance(part, TextPart):
+        return part.text
+    if isinstance(part, DataPart):
+        return to_json(part.data)
+    return f"[file {part.name}, {part.size:,} bytes, {part.media_type}]"

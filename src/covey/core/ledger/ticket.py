@@ -6,10 +6,9 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from covey.core.errors import IllegalMove
-from covey.core.ids import MessageId, SessionId, TicketId, ticket_id
-from covey.core.ledger.delivery import TERMINAL, Delivery, DeliveryState
+from covey.core.ledger.delivery import TERMINAL, DeliveryRecord, DeliveryState
 from covey.core.ledger.message import Message
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.names import AgentName, MessageId, Scope, SessionId, Subject, TicketId, ticket_id
 
 
 class TicketState(StrEnum):
@@ -49,7 +48,7 @@ TICKET_MOVES: Final[Mapping[TicketState, Mapping[TicketMove, TicketState]]] = {
 }
 
 
-class Trouble(StrEnum):
+class TicketTrouble(StrEnum):
     """The reason why an open ticket may never be answered. The answer stays owed."""
 
     EXPIRED = "expired"
@@ -71,7 +70,7 @@ class Ticket(NamedTuple):
     due_at: datetime | None = None
     answer: MessageId | None = None
     """The first response of the debtor."""
-    trouble: Trouble | None = None
+    trouble: TicketTrouble | None = None
     awaits: TicketId | None = None
     """The question back, in the same thread, that the asker has to answer first."""
     closed_at: datetime | None = None
@@ -88,7 +87,7 @@ def ticket_moved(ticket: Ticket, move: TicketMove, at: datetime) -> Ticket:
     return ticket._replace(state=state, awaits=None)
 
 
-def opening(copies: Collection[DeliveryState]) -> tuple[TicketMove | None, Trouble | None]:
+def opening(copies: Collection[DeliveryState]) -> tuple[TicketMove | None, TicketTrouble | None]:
     """Return the move and the trouble that a ticket begins with, by the states of the debtor's copies.
 
     If every copy was refused, there is no debt, only an outcome to report. If the request was undeliverable, the answer
@@ -97,7 +96,7 @@ def opening(copies: Collection[DeliveryState]) -> tuple[TicketMove | None, Troub
     if all(state is DeliveryState.REFUSED for state in copies):
         return TicketMove.REFUSE, None
     if all(state in TERMINAL for state in copies):
-        return None, Trouble.UNDELIVERABLE
+        return None, TicketTrouble.UNDELIVERABLE
     return None, None
 
 
@@ -121,12 +120,12 @@ def new_ticket(message: Message, debtor: AgentName, copies: Collection[DeliveryS
     return ticket if move is None else ticket_moved(ticket, move, now)
 
 
-def ticket_at(ticket: Ticket, copies: Iterable[Delivery]) -> Ticket:
+def ticket_at(ticket: Ticket, copies: Iterable[DeliveryRecord]) -> Ticket:
     """Return the ticket as it follows from these copies of its request: in trouble if they have expired, even if the
     expiry is not recorded yet."""
     states = [copy.state for copy in copies if copy.agent == ticket.debtor]
     has_expired = DeliveryState.EXPIRED in states and all(state in TERMINAL for state in states)
-    return ticket._replace(trouble=Trouble.EXPIRED) if has_expired and may_get_trouble(ticket) else ticket
+    return ticket._replace(trouble=TicketTrouble.EXPIRED) if has_expired and may_get_trouble(ticket) else ticket
 
 
 def may_get_trouble(ticket: Ticket) -> bool:

@@ -7,8 +7,7 @@ from math import isnan
 from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid
-from covey.core.ids import MessageId, SessionId, TicketId
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, SessionId, TicketId
 
 Awaited = TicketId | MessageId
 """The object of a wait: the answer to a question, or the end of a task."""

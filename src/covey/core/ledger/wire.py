@@ -11,15 +11,20 @@ from functools import lru_cache
 from math import isfinite
 from typing import Final, TypeVar, cast
 
-from covey.core.address import Address, parse_address
 from covey.core.errors import Invalid, MessageTooLarge
-from covey.core.identity import Grade, Identity
-from covey.core.ids import parse_correlation_id, parse_message_id, parse_session_id
+from covey.core.identity import Address, Grade, Identity, parse_address
 from covey.core.json import Json, quote, to_json
 from covey.core.ledger.marks import decode_marks, encode_marks
 from covey.core.ledger.message import Callback, DataPart, FilePart, Kind, Message, Part, TaskRef, TextPart
 from covey.core.limits import MAX_ENVELOPE_BYTES
-from covey.core.names import known_scope, known_subject, parse_agent_name
+from covey.core.names import (
+    known_scope,
+    known_subject,
+    parse_agent_name,
+    parse_correlation_id,
+    parse_message_id,
+    parse_session_id,
+)
 from covey.core.times import format_instant, parse_instant
 
 T = TypeVar("T")
@@ -288,7 +293,7 @@ def more_of(fields: Mapping[str, Json]) -> str:
 
 def _required(data: Mapping[str, Json], name: str, parse: Callable[[object], T]) -> T:
     if data.get(name) is None:
-        raise Invalid(name, None, "every message has it")
+        raise Invalid(name, None, "every message has this field")
     return parse(data[name])
 
 
@@ -343,6 +348,11 @@ def member(kind: type[E]) -> Callable[[object], E]:
         try:
             return kind(value)
         except ValueError:
-            raise Invalid(kind.__name__.lower(), value, "use " + ", ".join(kind)) from None
+            raise Invalid(_words(kind.__name__), value, "use " + ", ".join(kind)) from None
 
     return parse
+
+
+def _words(name: str) -> str:
+    """Return the name of a class as words: "delivery state" for DeliveryState."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple, cast
 
 from covey.core.errors import Invalid
-from covey.core.ids import MessageId
 from covey.core.json import Json
+from covey.core.names import MessageId
 from covey.core.storms.echo import Talk
 
 STORM_LIMITS: Final = "storm-limits"
@@ -57,6 +57,7 @@ class Limits(NamedTuple):
     progress: int = 200
 
     def of(self, limit: Limit) -> int:
+        """Return the value of one limit."""
         return int(getattr(self, limit))
 
 
@@ -92,7 +93,7 @@ class Tree(NamedTuple):
         return self.stopped is not None or bool(self.echoes)
 
 
-class Excess(NamedTuple):
+class ExceededLimit(NamedTuple):
     """A limit that a tree would exceed."""
 
     limit: Limit
@@ -140,7 +141,7 @@ def _rests(tree: Tree, now: datetime) -> bool:
     return now - tree.updated_at >= REST
 
 
-def excess(before: Tree, after: Tree, limits: Limits, now: datetime) -> Excess | None:
+def excess(before: Tree, after: Tree, limits: Limits, now: datetime) -> ExceededLimit | None:
     """Return the first limit that the growth from `before` to `after` exceeds, or None. Only a count that grows can
     exceed its limit: a tree with the full number of children may still get messages, and a deep tree may get answers
     nearer to its root."""
@@ -151,9 +152,9 @@ def excess(before: Tree, after: Tree, limits: Limits, now: datetime) -> Excess |
         allowed = limits.of(limit)
         if limit is Limit.HOURS:
             if now - after.began_at >= timedelta(hours=allowed):
-                return Excess(limit, has[limit], allowed)
+                return ExceededLimit(limit, has[limit], allowed)
         elif has[limit] > max(allowed, had[limit]):
-            return Excess(limit, has[limit], allowed)
+            return ExceededLimit(limit, has[limit], allowed)
     return None
 
 

@@ -1,4 +1,5 @@
-"""Flows of messages between agents, and exchanges: circles of flows that keep each other going.
+"""Flows of messages between agents, exchanges (circles of flows that keep each other going), and the stops of exchanges
+and tasks whose messages are refused for a while.
 
 A reply names its cause, so a causal tree counts it. Most messages name no cause. The ledger does not know why an agent
 sends a message, but it knows the sender, the recipient and the order. Every `FLOW_SAMPLE`-th message that an agent gets
@@ -9,12 +10,17 @@ Two things are no exchange. A one-way flow has no way back. A flow that only ret
 questions, updates of tasks) has no initiative: its target alone drives it.
 """
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, NewType
+from functools import lru_cache
+from typing import Final, NamedTuple, NewType, cast
 
+from covey.core.json import to_json
 from covey.core.limits import FLOW_SAMPLE
+from covey.core.names import AgentName, MessageId
 from covey.core.storms.budget import REST
+from covey.core.times import format_instant, parse_instant
 
 Party = NewType("Party", str)
 """An agent, by its name. Between sessions of one agent, a session by its inbox."""
@@ -116,3 +122,54 @@ def counted(flow: Flow, *, is_in_circle: bool) -> Flow:
 def begun_anew(flow: Flow) -> Flow:
     """Return the flow with all its counts reset."""
     return Flow(flow.source, flow.target, flow.at)
+
+
+KEPT_STOPS: Final = 1_000
+"""The largest number of stops. Beyond it, the oldest stop ends early."""
+
+
+class StormStop(NamedTuple):
+    """A stopped exchange of some parties, or the stopped progress of a task."""
+
+    id: MessageId
+    """The message after which the exchange was stopped; for a task, the task's id."""
+    agents: tuple[AgentName, ...]
+    parties: frozenset[Party]
+    """The parties whose messages to each other are refused; empty for a task."""
+    messages: int
+    """An estimate of the number of messages before the stop."""
+    at: datetime
+
+    @property
+    def until(self) -> datetime:
+        """The time at which the stop ends by itself."""
+        return self.at + REST
+
+    @property
+    def is_task(self) -> bool:
+        return not self.parties
+
+
+def live_stops(value: str | None, now: datetime) -> Sequence[StormStop]:
+    """Parse the value of the setting, and return the stops that have not ended, the oldest first."""
+    return [stop for stop in _read(value) if now < stop.until] if value else ()
+
+
+def write_stops(stops: Iterable[StormStop]) -> str:
+    """Return stops as the value of the setting."""
+    fields = [(s.id, s.agents, sorted(s.parties), s.messages, format_instant(s.at)) for s in stops]
+    return to_json(fields[-KEPT_STOPS:]) if fields else ""
+
+
+def stop_between(stops: Iterable[StormStop], source: Party, targets: Collection[Party]) -> StormStop | None:
+    """Return the stop that applies to a message from one party to others, or None."""
+    for stop in stops:
+        if source in stop.parties and any(target in stop.parties for target in targets):
+            return stop
+    return None
+
+
+@lru_cache(maxsize=8)
+def _read(value: str) -> Sequence[StormStop]:
+    rows = cast(list[tuple[MessageId, list[AgentName], list[Party], int, str]], json.loads(value))
+    return [StormStop(i, tuple(agents), frozenset(parties), n, parse_instant(at)) for i, agents, parties, n, at in rows]

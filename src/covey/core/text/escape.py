@@ -1,17 +1,20 @@
-"""Escaping of others' texts: shown to a model, they can't close their frame, fake a header or pass as the user.
+"""Escaping of others' texts and data: shown to a model, they can't close their frame, fake a header or pass as the
+user.
 
 Legible text stays legible. Hidden characters become visible, brackets that could open or close a tag are escaped as in
 XML, and a body with a line that could be taken for structure (a heading, a fence, `Human:`) is quoted as a whole.
 
 This is the only home of the rule. Prompts, results of tools, resources and errors pass through it: data through
-`core.render_data`, bodies in a frame of their own through `core.render_frame`.
+`harmless_data`, bodies in a frame of their own through `enclosed`.
 """
 
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
+from covey.core.json import Json, JsonObject
 from covey.core.text.hidden import HIDDEN, bare, unbroken, visible, with_plain_ends
 
 _MARKS: Final = re.compile(
@@ -113,3 +116,19 @@ def enclosed(tag: str, text: str, **named: str) -> str:
     """Return a text between an opening tag with these attributes and a closing tag. The text can't close the frame."""
     attributes = "".join(f' {name.rstrip("_")}="{attribute(value)}"' for name, value in named.items() if value)
     return f"<{tag}{attributes}>\n{harmless(text)}\n</{tag}>"
+
+
+def harmless_data(value: Json) -> Json:
+    """Return data with every text and every key made harmless. A text that is harmless already stays unchanged."""
+    if isinstance(value, str):
+        return still_harmless(value)
+    if isinstance(value, Mapping):
+        return harmless_object(value)
+    if isinstance(value, list | tuple):
+        return [harmless_data(item) for item in cast(Sequence[Json], value)]
+    return value
+
+
+def harmless_object(fields: JsonObject) -> dict[str, Json]:
+    """Return an object with every text and every key made harmless."""
+    return {still_harmless(name): harmless_data(value) for name, value in fields.items()}

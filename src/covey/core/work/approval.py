@@ -12,12 +12,12 @@ from enum import StrEnum
 from typing import Final, NamedTuple, NewType
 
 from covey.core.errors import Invalid
-from covey.core.ids import MessageId
 from covey.core.json import Json, JsonObject, to_json
 from covey.core.ledger.message import DataPart, Kind, Message, Part, TextPart, text_of
 from covey.core.ledger.outcome import Outcome, OutcomeKind, settled_outcome
 from covey.core.ledger.ticket import Ticket
 from covey.core.ledger.wire import read_json
+from covey.core.names import MessageId
 
 ApprovalName = NewType("ApprovalName", str)
 """The subject of an approval: plan_approval, shutdown, or a program's own name, such as deploy."""
@@ -193,6 +193,8 @@ def _as_object(text: str) -> JsonObject | None:
 
 
 class ApprovalState(StrEnum):
+    """The state of a request for approval."""
+
     APPROVED = "approved"
     REJECTED = "rejected"
     WAITING = "waiting"
@@ -202,6 +204,8 @@ class ApprovalState(StrEnum):
 
 
 class Approval(NamedTuple):
+    """The decision on a request for approval. True only if the request was approved."""
+
     state: ApprovalState
     ticket: Ticket
     reason: str = ""

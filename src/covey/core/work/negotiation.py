@@ -10,14 +10,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from covey.core.address import Address, AddressKind
 from covey.core.errors import Invalid
-from covey.core.identity import Identity
-from covey.core.ids import MessageId
+from covey.core.identity import Address, AddressKind, Identity
 from covey.core.ledger.draft import is_back_to
 from covey.core.ledger.marks import Step
 from covey.core.ledger.message import Kind, Message
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 
 REPLY_SKIP: Final = "REPLY_SKIP"
 """The whole text of a message by which either side ends the negotiation."""
@@ -35,7 +33,7 @@ REST: Final = timedelta(minutes=1)
 effect."""
 
 
-class Ending(StrEnum):
+class NegotiationEnding(StrEnum):
     SKIPPED = "skipped"
     """One side said REPLY_SKIP."""
     LIMIT = "limit"
@@ -52,12 +50,12 @@ def is_skip(text: str, token: str = REPLY_SKIP) -> bool:
     return text.strip() == token
 
 
-def ending_of(asked: Message, answer: Message, limit: int) -> Ending | None:
+def ending_of(asked: Message, answer: Message, limit: int) -> NegotiationEnding | None:
     """Return the ending that the answer to a round brings, or None if the negotiation goes on. The number of the round
     is the request's, which the space set; that of the answer does not matter."""
     if is_skip(answer.text):
-        return Ending.SKIPPED
-    return Ending.LIMIT if (asked.round or 1) >= limit else None
+        return NegotiationEnding.SKIPPED
+    return NegotiationEnding.LIMIT if (asked.round or 1) >= limit else None
 
 
 def parse_rounds(value: object) -> int:
@@ -79,7 +77,7 @@ class Negotiation(NamedTuple):
     """Unanswered requests, oldest first: a round, a question back, or the request for an announcement."""
     questions: tuple[MessageId, ...] = ()
     """The questions back: their answers end no round."""
-    ending: Ending | None = None
+    ending: NegotiationEnding | None = None
     ended_at: datetime | None = None
     announce: Message | None = None
     """The request for an announcement."""
@@ -127,7 +125,7 @@ class Negotiation(NamedTuple):
 
     def rests(self, now: datetime) -> timedelta | None:
         """Return the rest of the time in which the two can't begin again, or None."""
-        if self.ending is not Ending.LIMIT or self.ended_at is None:
+        if self.ending is not NegotiationEnding.LIMIT or self.ended_at is None:
             return None
         left = self.ended_at + REST - now
         return left if left > timedelta() else None
@@ -151,7 +149,7 @@ def read_on(before: Negotiation, message: Message) -> Negotiation:
     if step is Step.ANNOUNCE:
         return before._replace(announce=message, open=(*before.open, message))
     if step is Step.END:
-        return before._replace(last=message, open=(), ending=Ending.SKIPPED, ended_at=message.created_at)
+        return before._replace(last=message, open=(), ending=NegotiationEnding.SKIPPED, ended_at=message.created_at)
     if step is Step.ROUND:
         count = max(before.round, message.round or 1)
         return before._replace(last=message, round=count, open=(*before.open, message))
@@ -168,14 +166,14 @@ def _answered(before: Negotiation, asked: Message, answer: Message) -> Negotiati
     if asked is before.announce or before.ending is not None:
         return after
     ending = ending_of(asked, answer, before.limit)
-    if ending is Ending.LIMIT and asked.id in before.questions:
+    if ending is NegotiationEnding.LIMIT and asked.id in before.questions:
         ending = None
     return after if ending is None else after._replace(open=(), ending=ending, ended_at=answer.created_at)
 
 
-def announce_prompt(asker: str, ending: Ending) -> str:
+def announce_prompt(asker: str, ending: NegotiationEnding) -> str:
     """Return the request for an announcement, which the target gets at the end."""
-    why = "it had all its rounds" if ending is Ending.LIMIT else "nothing is to be added"
+    why = "it had all its rounds" if ending is NegotiationEnding.LIMIT else "there is nothing to add"
     return (
         f"Your talk with {asker} is over: {why}. What should people be told of it? Your answer is posted to them as it "
         f"is. Answer {ANNOUNCE_SKIP}, and nothing else, where they need not be told."

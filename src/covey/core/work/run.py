@@ -5,11 +5,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple, NewType
 
-from covey.core.address import SessionKey
 from covey.core.errors import IllegalMove, Invalid
-from covey.core.ids import MessageId, SessionId, TicketId, Topic, ticket_id
+from covey.core.identity import SessionKey
 from covey.core.ledger.message import Callback, Message
-from covey.core.names import AgentName, Label, is_uuid_like
+from covey.core.names import AgentName, Label, MessageId, SessionId, TicketId, Topic, is_uuid_like, ticket_id
 
 RunId = NewType("RunId", str)
 """A uuid."""
@@ -48,6 +47,8 @@ class LauncherKind(StrEnum):
 
 
 class RunState(StrEnum):
+    """The state of a child's run."""
+
     STARTING = "starting"
     """The child has a session, but its program is not started, or its start is not recorded yet."""
     RUNNING = "running"

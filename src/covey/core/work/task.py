@@ -1,4 +1,5 @@
-"""The task: work that one agent hands to another, and the table of its moves."""
+"""The task: work that one agent hands to another, the table of its moves, and the moves that lead from one state to
+another."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,8 +7,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from covey.core.errors import IllegalMove
-from covey.core.ids import MessageId, SessionId
-from covey.core.names import AgentName, Scope
+from covey.core.names import AgentName, MessageId, Scope, SessionId
 
 
 class TaskState(StrEnum):
@@ -54,7 +54,7 @@ ACTIVE: Final = frozenset({_T.ACCEPTED, _T.WORKING})
 
 CANCELLED: Final = "cancelled"
 DEADLINE: Final = "its deadline passed"
-MESSAGE_EXPIRED: Final = "its message expired before anybody took it"
+MESSAGE_EXPIRED: Final = "its message expired before a session took it"
 
 
 class Task(NamedTuple):
@@ -133,3 +133,33 @@ def abandoned(task: Task, at: datetime) -> Task:
     """Return the task after the end of the session that held it. A task that was not accepted yet just waits again."""
     left = task._replace(claimed_by=None, updated_at=at)
     return left if task.state is TaskState.PENDING else left._replace(abandoned_at=at, is_told=False)
+
+
+DOERS_MOVES: Final = (_M.ACCEPT, _M.REJECT, _M.START, _M.PROGRESS, _M.COMPLETE, _M.FAIL)
+
+
+def moves_to(state: TaskState, wanted: TaskState) -> tuple[TaskMove, ...]:
+    """Return the shortest sequence of the agent's moves from one state to another. Raise IllegalMove if there is none.
+    An accepted task is started before it is completed; from working to working leads progress."""
+    ways = _ways(state)
+    if wanted not in ways:
+        raise IllegalMove("task", state, f"become {wanted}")
+    return ways[wanted]
+
+
+def ahead_of(state: TaskState) -> tuple[TaskState, ...]:
+    """Return the states that a task can still reach by its agent's moves, the nearest first."""
+    return tuple(_ways(state))
+
+
+def _ways(state: TaskState) -> Mapping[TaskState, tuple[TaskMove, ...]]:
+    """Return every reachable state with the moves to it, the shortest sequence first."""
+    ways: dict[TaskState, tuple[TaskMove, ...]] = {}
+    ahead: list[tuple[TaskState, tuple[TaskMove, ...]]] = [(state, ())]
+    for at, way in ahead:
+        for move in DOERS_MOVES:
+            after = TASK_MOVES[at].get(move)
+            if after is not None and after not in ways:
+                ways[after] = (*way, move)
+                ahead.append((after, (*way, move)))
+    return ways

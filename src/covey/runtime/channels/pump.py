@@ -5,13 +5,12 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from covey.core.backoff import Backoff
-from covey.core.channels.post import Outgoing, Post, Posted
-from covey.core.ids import inbox_topic, parked_inbox
+from covey.core.channels.post import OutgoingPost, Post, PostAcceptance
 from covey.core.limits import RECHECK_SECONDS
-from covey.core.names import AgentName
+from covey.core.names import AgentName, inbox_topic, parked_inbox
 from covey.ports.channels import Channel
-from covey.runtime.retrying import retried
-from covey.services.channels.posts import Batch
+from covey.runtime.retry import retried
+from covey.services.channels.outbox import PostBatch
 from covey.services.space import Services
 
 T = TypeVar("T")
@@ -25,7 +24,7 @@ LONGEST_WAIT: Final = 3600.0
 STEADY: Final = Backoff(RECHECK_SECONDS, RECHECK_SECONDS)
 """Seconds between retries while the space is unavailable."""
 
-Tell = Callable[[Outgoing, Post], None]
+Tell = Callable[[OutgoingPost, Post], None]
 """Called after every attempt, with the outgoing post and its new state."""
 
 Note = Callable[[str], None]
@@ -51,7 +50,7 @@ class Pump:
     async def run(self) -> None:
         """Deliver all due posts, and continue with later ones."""
         async with asyncio.TaskGroup() as group:
-            batch = Batch((), None)
+            batch = PostBatch((), None)
             while True:
                 batch = await self._retried(lambda known=batch: self._wait(known))
                 self._launch(batch, group)
@@ -68,34 +67,34 @@ class Pump:
                 if not batch.taken:
                     await self._landed.wait()
 
-    def _launch(self, batch: Batch, group: asyncio.TaskGroup) -> None:
+    def _launch(self, batch: PostBatch, group: asyncio.TaskGroup) -> None:
         self._flying += len(batch.taken)
         for outgoing in batch.taken:
             group.create_task(self._carry(outgoing))
 
-    async def _carry(self, outgoing: Outgoing) -> None:
+    async def _carry(self, outgoing: OutgoingPost) -> None:
         try:
             answer = await self._channel.post(outgoing)
             posts, post = self._services.posts, outgoing.post
             after = await self._retried(
-                lambda: posts.delivered(post.id) if isinstance(answer, Posted) else posts.refused(post, answer)
+                lambda: posts.delivered(post.id) if isinstance(answer, PostAcceptance) else posts.refused(post, answer)
             )
             self._tell(outgoing, after)
         finally:
             self._flying -= 1
             self._landed.set()
 
-    async def _take(self) -> Batch:
+    async def _take(self) -> PostBatch:
         room = self._width - self._flying
-        return await self._services.posts.take(self._name, room) if room > 0 else Batch((), None)
+        return await self._services.posts.take(self._name, room) if room > 0 else PostBatch((), None)
 
-    async def _wait(self, known: Batch) -> Batch:
+    async def _wait(self, known: PostBatch) -> PostBatch:
         """Return the next posts, or an empty batch if only the time of the next due post has changed."""
         while self._flying >= self._width:
             self._landed.clear()
             await self._landed.wait()
 
-        async def look() -> Batch | None:
+        async def look() -> PostBatch | None:
             batch = await self._take()
             return batch if batch.taken or batch.next_at != known.next_at else None
 
@@ -104,7 +103,7 @@ class Pump:
             left = (known.next_at - self._services.clock.now()).total_seconds()
         topic = inbox_topic(parked_inbox(self._name))
         found = await self._services.waiting.until([topic], look, min(max(left, 0.0), LONGEST_WAIT))
-        return found or Batch((), None)
+        return found or PostBatch((), None)
 
     async def _retried(self, work: Callable[[], Awaitable[T]]) -> T:
         """Return the result of `work`, with retries for as long as the space is unavailable."""

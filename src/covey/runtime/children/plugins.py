@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
 from covey.core.work.run import Run
-from covey.ports.children import ChildMoment
+from covey.ports.children import ChildEvent
 from covey.threads import in_a_thread
 
 GROUP: Final = "covey.plugins"
@@ -44,22 +44,22 @@ class EntryPointPlugins:
             self._found = _load()
         return self._found
 
-    async def tell(self, moment: ChildMoment, run: Run) -> None:
+    async def tell(self, moment: ChildEvent, run: Run) -> None:
         if self._plugins:
             await asyncio.gather(*(self._tell(name, plugin, moment, run) for name, plugin in [*self._plugins.items()]))
 
-    async def _tell(self, name: str, plugin: Plugin, moment: ChildMoment, run: Run) -> None:
+    async def _tell(self, name: str, plugin: Plugin, moment: ChildEvent, run: Run) -> None:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await _called(plugin, moment, run)
         except TimeoutError:
             self._plugins.pop(name, None)
-            _log.warning("the plugin %s takes longer than %g s to hear of a child: it hears no more", name, PATIENCE_S)
+            _log.warning("the plugin %s took longer than %g s for an event: it gets no more events", name, PATIENCE_S)
         except (Exception, SystemExit):  # noqa: BLE001 - third-party code, on which nothing here depends
             _log.exception("the plugin %s failed when it was told that run %s has %s", name, run.id, moment)
 
 
-async def _called(plugin: Plugin, moment: ChildMoment, run: Run) -> None:
+async def _called(plugin: Plugin, moment: ChildEvent, run: Run) -> None:
     if inspect.iscoroutinefunction(plugin):
         await cast(Awaitable[object], plugin(str(moment), run))
         return
@@ -80,5 +80,5 @@ def _load() -> dict[str, Plugin]:
         if callable(plugin):
             found[entry.name] = plugin
         else:
-            _log.warning("the plugin %s is no function: %r", entry.name, plugin)
+            _log.warning("the plugin %s is not callable: %r", entry.name, plugin)
     return found

@@ -1,9 +1,11 @@
-"""The folders of tasks: one for each task, with a folder for each run.
+"""The folders of programs: one for each run of a task, and one for each run of a child.
 
-FOLDER/TASK/RUN/attachments   the files that came with the task
-FOLDER/TASK/RUN/output        files of the program, which are attached to the result
-FOLDER/TASK/RUN/prompt        the prompt
-FOLDER/TASK/RUN/run           the output and the outcome, written by the launcher
+FOLDER/TASK/RUN of a task, and FOLDER/RUN of a child for as long as it is needed, contain:
+
+attachments   the files that came with the task
+output        files of the program, which are attached to the result
+prompt        the prompt; of a child prompt-N, for each of its errands
+run           the output and the outcome, written by the launcher; of a child run-N, for each of its errands
 """
 
 import asyncio
@@ -11,14 +13,19 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Collection, Sequence
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from covey.core.errors import Invalid, NotFound
-from covey.core.ids import parse_message_id
-from covey.runtime.tasks.held import HeldTask
-from covey.services.tasks.tasks import Tasks
+from covey.core.ledger.message import FilePart
+from covey.core.names import parse_message_id
+from covey.core.store_url import RUNS_FOLDER, StoreUrl
+from covey.core.work.run import RunId
+from covey.engines import home_of
+from covey.runtime.tasks.held_task import HeldTask
+from covey.services.tasks.tasks import Delegation
 
 PRIVATE: Final = 0o700
 LONGEST_NAME: Final = 120
@@ -51,7 +58,7 @@ class RunFolder(NamedTuple):
         return self.path / "run"
 
 
-class Folders:
+class TaskFolders:
     def __init__(self, root: Path) -> None:
         self.root = root
 
@@ -79,7 +86,7 @@ class Folders:
             return ()
         return [RunFolder(path, task) for path in paths if path.is_dir() and not path.is_symlink()]
 
-    async def clean(self, tasks: Tasks, keep: int, running: Collection[str]) -> None:
+    async def clean(self, tasks: Delegation, keep: int, running: Collection[str]) -> None:
         """Remove the folders of the oldest tasks, so that about `keep` are left. Folders of unfinished tasks stay,
         because they may hold the outcome of a run."""
         names = sorted(path.name for path in self.root.iterdir())  # ids sort by time
@@ -118,10 +125,100 @@ def safe_name(name: str, number: int) -> str:
     return safe or f"file-{number}"
 
 
-async def _is_finished(tasks: Tasks, name: str) -> bool:
+async def _is_finished(tasks: Delegation, name: str) -> bool:
     try:
         return (await tasks.view(parse_message_id(name))).task.is_finished
     except Invalid:
         return False  # not one of ours
     except NotFound:
         return True  # the task was pruned
+
+
+_RUN: Final = "run-"
+
+
+class RunFolders:
+    """The folders of all runs, beside the store. If the store has no folder, they are in a temporary one that ends with
+    this process."""
+
+    def __init__(self, url: StoreUrl) -> None:
+        home = home_of(url)
+        self._is_own = home is None
+        self._root = None if home is None else Path(home) / RUNS_FOLDER
+
+    @property
+    def root(self) -> Path:
+        if self._root is None:
+            self._root = Path(tempfile.mkdtemp(prefix="covey-runs-"))
+        return self._root
+
+    def of(self, run_id: RunId) -> RunFolder:
+        """Return the folder of a run, which need not exist."""
+        return RunFolder(self.root / run_id, run_id)
+
+    def make(self, run_id: RunId, files: Mapping[str, bytes], cwd: str | None) -> None:
+        """Create the folder of a run, for its owner alone, with its attachments; raise Invalid if that fails, or if the
+        working directory of the program does not exist."""
+        if cwd is not None and not Path(cwd).is_dir():
+            raise Invalid("workspace", cwd, "the folder does not exist")
+        folder = self.of(run_id)
+        try:
+            if not self.root.is_dir():
+                self.root.mkdir(PRIVATE, parents=True, exist_ok=True)
+            for path in (folder.path, folder.attachments, folder.output):
+                path.mkdir(PRIVATE)
+            for name, content in files.items():
+                write_private(folder.attachments / name, content)
+        except OSError as error:
+            raise Invalid("folder", str(folder.path), (error.strerror or str(error)).lower()) from None
+
+    def programs(self, run_id: RunId) -> Sequence[tuple[str, Path]]:
+        """Return the programs that ran in the folder of a run: the launcher's id of each, and its folder."""
+        path = self.of(run_id).path
+        numbers = [name.removeprefix(_RUN) for name in _names(path) if name.startswith(_RUN)]
+        return [(mark(run_id, number), program_folder(path, number)) for number in numbers]
+
+    def empty_output(self, run_id: RunId) -> None:
+        """Empty the output folder for the next errand."""
+        output = self.of(run_id).output
+        shutil.rmtree(output, ignore_errors=True)
+        output.mkdir(PRIVATE, exist_ok=True)
+
+    def remove(self, run_id: RunId) -> bool:
+        """Remove the folder of a run, and tell whether it is gone."""
+        path = self.of(run_id).path
+        shutil.rmtree(path, ignore_errors=True)
+        return not path.exists()
+
+    def close(self) -> None:
+        """Remove the temporary folder, if there is one."""
+        if self._is_own and self._root is not None:
+            shutil.rmtree(self._root, ignore_errors=True)
+
+
+def mark(run_id: RunId, number: object) -> str:
+    """Return the id that marks the processes of an errand."""
+    return f"{run_id}/{number}"
+
+
+def program_folder(path: Path, number: object) -> Path:
+    """Return the launcher's folder of an errand."""
+    return path / f"{_RUN}{number}"
+
+
+def harmless_names(files: Sequence[FilePart]) -> Sequence[FilePart]:
+    """Return the files with safe and unique names."""
+    named: dict[str, FilePart] = {}
+    for number, part in enumerate(files, 1):
+        name = safe_name(part.name, number)
+        while name in named:
+            name = f"{number}-{name}"
+        named[name] = part._replace(name=name)
+    return [*named.values()]
+
+
+def _names(path: Path) -> Sequence[str]:
+    try:
+        return sorted(os.listdir(path))  # noqa: PTH208 - only names are needed
+    except FileNotFoundError:
+        return ()

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from covey.core.errors import CoveyError, Invalid, Rejected
 from covey.core.ledger.message import FilePart
 from covey.core.limits import MAX_ENVELOPE_BYTES
-from covey.ports.launcher import Ended, Ending
+from covey.ports.launcher import EndReason, ProgramEnd
 from covey.runtime.programs.folders import RunFolder, safe_name
-from covey.runtime.programs.printed import Printed, last_lines, read_file, read_printed
-from covey.runtime.tasks.results import Failure, Result
+from covey.runtime.programs.output import Printed, last_lines, read_file, read_printed
+from covey.runtime.tasks.held_task import Failure, Result
 from covey.services.mail.attachments import Attachments
 
 MOST: Final = 100
@@ -84,7 +84,7 @@ def _why_not(status: os.stat_result | None, taken: int, room: int) -> str | None
     if status is None:
         return "there is no such file in the output folder"
     if stat.S_ISLNK(status.st_mode):
-        return "a link; only what is in the output folder itself goes along"
+        return "a link; only files in the output folder itself are sent"
     if not stat.S_ISREG(status.st_mode):
         return "no file"
     if status.st_size > LARGEST:
@@ -112,21 +112,21 @@ def told(left_out: Sequence[str]) -> str:
 RESULT_FILE: Final = "result.json"
 LONGEST_REASON: Final = 400
 
-_IN_WORDS: Final[Mapping[Ending, str]] = {
-    Ending.STOPPED: "was stopped",
-    Ending.ABANDONED: "was killed when its worker ended",
-    Ending.LOST: "was killed, together with what watched over it",
+_IN_WORDS: Final[Mapping[EndReason, str]] = {
+    EndReason.STOPPED: "was stopped",
+    EndReason.ABANDONED: "was killed when its worker ended",
+    EndReason.LOST: "was killed, together with its supervisor",
 }
 
 
-def is_final(ended: Ended) -> bool:
+def is_final(ended: ProgramEnd) -> bool:
     """Tell whether a run ended by itself, or at its time limit. A run that was interrupted does not decide its task,
     which can be tried again."""
-    return ended.ending in (Ending.EXITED, Ending.TIMED_OUT)
+    return ended.ending in (EndReason.EXITED, EndReason.TIMED_OUT)
 
 
 async def outcome_of(
-    name: str, ended: Ended, folder: RunFolder, attachments: Attachments, limit: timedelta | None
+    name: str, ended: ProgramEnd, folder: RunFolder, attachments: Attachments, limit: timedelta | None
 ) -> Result | Failure:
     """Return the result of a run with its files, or its failure."""
     try:
@@ -159,7 +159,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-async def _read(ended: Ended, folder: RunFolder, attachments: Attachments) -> Printed:
+async def _read(ended: ProgramEnd, folder: RunFolder, attachments: Attachments) -> Printed:
     file = folder.output / RESULT_FILE
     if file.is_file() and not file.is_symlink() and not folder.output.is_symlink():
         if (size := file.stat().st_size) > MAX_ENVELOPE_BYTES:
@@ -169,7 +169,7 @@ async def _read(ended: Ended, folder: RunFolder, attachments: Attachments) -> Pr
     return Printed() if _is_binary(ended) else read_printed(ended.stdout)
 
 
-async def _artifacts(ended: Ended, folder: RunFolder, attachments: Attachments, printed: Printed) -> Artifacts:
+async def _artifacts(ended: ProgramEnd, folder: RunFolder, attachments: Attachments, printed: Printed) -> Artifacts:
     found = await collect(folder.output, attachments, printed.files)
     files = tuple(part for part in found.files if part.name != RESULT_FILE)
     if not _is_binary(ended):
@@ -180,7 +180,7 @@ async def _artifacts(ended: Ended, folder: RunFolder, attachments: Attachments, 
     return Artifacts((*files, part), (*found.left_out, *([cut] if ended.stdout.left_out else [])))
 
 
-def _is_binary(ended: Ended) -> bool:
+def _is_binary(ended: ProgramEnd) -> bool:
     """Tell whether the output of a program is not text."""
     kept = ended.stdout
     if b"\0" in kept.head or b"\0" in kept.tail:
@@ -192,13 +192,13 @@ def _is_binary(ended: Ended) -> bool:
     return False
 
 
-def _why_failed(name: str, ended: Ended, limit: timedelta | None) -> str | None:
+def _why_failed(name: str, ended: ProgramEnd, limit: timedelta | None) -> str | None:
     """Return the reason of a failed run in a few words; None for a success."""
     if ended.is_success:
         return None
-    if ended.ending is Ending.TIMED_OUT:
+    if ended.ending is EndReason.TIMED_OUT:
         return f"{name} took longer than its time limit" + (f" of {limit.total_seconds():g} s" if limit else "")
-    if ended.ending is not Ending.EXITED:
+    if ended.ending is not EndReason.EXITED:
         return f"{name} {_IN_WORDS[ended.ending]}"
     if ended.signal is not None:
         return f"{name} was ended by {_signal_name(ended.signal)}"

@@ -11,14 +11,12 @@ from typing import Final, NamedTuple
 from covey.core.backoff import Backoff
 from covey.core.errors import LauncherUnavailable
 from covey.core.names import AgentName
-from covey.ports.launcher import GRACE_S, Ended, Launcher, Program, Running
-from covey.runtime.programs.command import Command
-from covey.runtime.programs.folders import Folders, RunFolder, attach, write_private
+from covey.ports.launcher import GRACE_S, Launcher, Program, ProgramEnd, StartedProgram
+from covey.runtime.programs.command import Command, prompt_for
+from covey.runtime.programs.folders import RunFolder, TaskFolders, attach, write_private
 from covey.runtime.programs.outcomes import is_final, outcome_of
-from covey.runtime.programs.progress import report
-from covey.runtime.programs.prompt import prompt_for
-from covey.runtime.tasks.held import HeldTask
-from covey.runtime.tasks.results import Failure, Result, parts_of
+from covey.runtime.programs.output import report
+from covey.runtime.tasks.held_task import Failure, HeldTask, Result, parts_of
 from covey.services.mail.attachments import Attachments
 
 STARTS: Final = 5
@@ -27,7 +25,7 @@ PAUSES: Final = Backoff(first=0.2, longest=60.0)
 """Seconds between those tries."""
 
 
-class Job(NamedTuple):
+class ProgramTerms(NamedTuple):
     """The command for each task, and its limits."""
 
     command: Command
@@ -44,8 +42,8 @@ class Job(NamedTuple):
 class Runner:
     def __init__(
         self,
-        job: Job,
-        folders: Folders,
+        job: ProgramTerms,
+        folders: TaskFolders,
         launcher: Launcher,
         agent: AgentName,
         attachments: Attachments,
@@ -76,10 +74,10 @@ class Runner:
             await running.stop("its task is over, or its worker ends")
             raise
 
-    async def _recall(self, task: str) -> tuple[RunFolder, Ended] | None:
+    async def _recall(self, task: str) -> tuple[RunFolder, ProgramEnd] | None:
         """Return the earlier run of a task that ended without being reported, or None. The remaining processes of all
         earlier runs are killed."""
-        found: tuple[RunFolder, Ended] | None = None
+        found: tuple[RunFolder, ProgramEnd] | None = None
         for folder in self._folders.runs(task):
             await self._launcher.sweep(folder.id, str(folder.run))
             ended = self._launcher.recall(str(folder.run))
@@ -87,7 +85,7 @@ class Runner:
                 found = folder, ended
         return found
 
-    async def _start(self, held: HeldTask) -> tuple[RunFolder, Running]:
+    async def _start(self, held: HeldTask) -> tuple[RunFolder, StartedProgram]:
         for pause in islice(PAUSES.pauses(), STARTS - 1):
             try:
                 return await self._start_once(held)
@@ -95,7 +93,7 @@ class Runner:
                 await asyncio.sleep(pause)
         return await self._start_once(held)
 
-    async def _start_once(self, held: HeldTask) -> tuple[RunFolder, Running]:
+    async def _start_once(self, held: HeldTask) -> tuple[RunFolder, StartedProgram]:
         """Start the program in a folder of its own, with the task's files and its prompt."""
         job, agent = self._job, self._agent
         folder = self._folders.new_run(held.id, held.attempt)
@@ -115,7 +113,7 @@ class Runner:
         )
         return folder, await self._launcher.start(program)
 
-    async def _outcome(self, folder: RunFolder, ended: Ended) -> Result | Failure:
+    async def _outcome(self, folder: RunFolder, ended: ProgramEnd) -> Result | Failure:
         return await outcome_of(self._job.command.name, ended, folder, self._attachments, self._job.time_limit)
 
 

@@ -1,22 +1,84 @@
-"""A worker: it takes the tasks of its agent as they arrive, up to its limit of concurrency."""
+"""A worker: it takes the tasks of its agent as they arrive, up to its limit of concurrency.
+
+A task is taken into a session and returned to the caller, or released.
+"""
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, Final, NamedTuple, cast
 
 from covey.core.errors import CoveyError
 from covey.core.identity import Identity
 from covey.core.limits import TASK_ATTEMPTS
-from covey.finishing import Finisher
-from covey.runtime.retrying import retried
-from covey.runtime.tasks.events import Moment, Tell, WorkerEvent, trouble
-from covey.runtime.tasks.handling import WAIT_S, Handler, Handling
-from covey.runtime.tasks.held import HeldTask
-from covey.runtime.tasks.results import failure_of
-from covey.runtime.tasks.taking import Taking
+from covey.runtime.cancellation import Finisher
+from covey.runtime.retry import retried
+from covey.runtime.tasks.execution import WAIT_S, Handler, Moment, TaskEvent, TaskExecution, Tell, trouble
+from covey.runtime.tasks.held_task import HeldTask, failure_of
 from covey.services.space import Services
 from covey.services.tasks.duties import Judge
 from covey.services.tasks.tasks import TaskView
+
+
+class TaskIntake:
+    """The taking of one session's tasks, one after the other. If the caller is cancelled while a task is taken or
+    judged, the task is left for another session."""
+
+    def __init__(
+        self,
+        services: Services,
+        actor: Identity,
+        finisher: Finisher,
+        judge: Judge | None,
+        *,
+        starts: bool,
+        attempts: int = TASK_ATTEMPTS,
+    ) -> None:
+        self._services = services
+        self._actor = actor
+        self._finisher = finisher
+        self._judge = judge
+        self._starts = starts
+        self._attempts = attempts
+        self._is_judging = False
+
+    async def take(self) -> HeldTask | None:
+        """Take the next task that the agent can do, or return None."""
+        return await self._finisher.acquire(self._take(), self._let_go, self._stop_judging)
+
+    async def wait(self, limit_s: float) -> HeldTask | None:
+        """Wait for the next task; return None after the timeout."""
+        return await self._services.duties.next(self._actor, limit_s, self.take)
+
+    async def _take(self) -> HeldTask | None:
+        judge = None if self._judge is None else self._judged
+        view = await self._services.duties.take(self._actor, judge=judge, starts=self._starts, attempts=self._attempts)
+        return None if view is None else self._held(view)
+
+    async def _judged(self, view: TaskView) -> str | None:
+        assert self._judge is not None
+        self._is_judging = True
+        try:
+            return await self._judge(view)
+        except BaseException:
+            await self._let_go(self._held(view))
+            raise
+        finally:
+            self._is_judging = False
+
+    def _stop_judging(self, task: asyncio.Task[Any]) -> None:
+        """Cancel the agent's own judgement, which may take any time. A commit is not interrupted."""
+        if self._is_judging:
+            task.cancel()
+
+    async def _let_go(self, taken: HeldTask | None) -> None:
+        if taken is not None:
+            with suppress(CoveyError):  # the end of the session releases it too
+                await taken.let_go()
+
+    def _held(self, view: TaskView) -> HeldTask:
+        return HeldTask(view, self._services, self._actor)
+
 
 DRAIN_S: Final = 600.0
 
@@ -54,7 +116,7 @@ class Worker:
         self._terms = terms
         # Accepting and starting are reported in one step; a judged task is started by its handling.
         judge = terms.judge and _judged_safely(terms.judge)
-        self._taking = Taking(services, actor, finisher, judge, starts=True, attempts=terms.attempts)
+        self._taking = TaskIntake(services, actor, finisher, judge, starts=True, attempts=terms.attempts)
         self._tell = tell
         self._trouble = trouble(tell)
         self._running: set[asyncio.Task[None]] = set()
@@ -85,8 +147,8 @@ class Worker:
             raise _first(group) from None
 
     def _begin(self, group: asyncio.TaskGroup, taken: HeldTask) -> None:
-        self._tell(WorkerEvent(Moment.TAKEN, taken))
-        work = Handling(self._services, self._actor, taken, self._tell)
+        self._tell(TaskEvent(Moment.TAKEN, taken))
+        work = TaskExecution(self._services, self._actor, taken, self._tell)
         task = group.create_task(work.do(self._handler))
         self._running.add(task)
         task.add_done_callback(self._ended)

@@ -1,1 +1,1 @@
-"""Attention: showing pending messages to a model, and the evidence that they arrived."""
+"""Attention: showing pending messages to a model as offers with leases, and the evidence that they arrived."""

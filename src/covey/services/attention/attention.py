@@ -1,92 +1,158 @@
-"""Attention: the pending mail of a session within a budget, read only or taken as an offer for one showing to a
-model."""
+"""Attention: the pending mail of a session within a budget, read only or taken as an offer for one showing to a model,
+with the other agents that the session sees."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from covey.core.attention.order import in_order, newest_states, rank_of
 from covey.core.attention.pending import (
+    AttentionOptions,
     ChildNote,
-    LeftOut,
     Letter,
+    OmittedCounts,
     OtherAgent,
     Pending,
-    Rank,
+    SenderRank,
     TaskNote,
-    Terms,
     WorkNote,
     about_task,
     check_terms,
     task_note,
 )
-from covey.core.directory.session import Session
+from covey.core.attention.selection import fit_letters, fit_others, in_order, newest_states, rank_of
+from covey.core.directory.card import Presence
+from covey.core.directory.session import Activity, Session
 from covey.core.errors import MessageDamaged
 from covey.core.identity import Identity
-from covey.core.ids import InboxId, inbox_topic, parked_inbox, session_inbox
-from covey.core.ledger.body import body_of
-from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState, Move, state_at
-from covey.core.ledger.message import Kind, Message, asks_something
-from covey.core.names import AgentName, is_reserved
-from covey.core.rendering.budget import fit_letters, fit_others
+from covey.core.ledger.delivery import WAITING, DeliveryRecord, DeliveryState, Move, state_at
+from covey.core.ledger.message import Kind, Message, asks_something, body_of
+from covey.core.names import AgentName, InboxId, SessionId, inbox_topic, is_reserved, parked_inbox, session_inbox
 from covey.core.work.approval import requested
+from covey.core.work.run import Run
 from covey.core.work.task import Task
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
-from covey.services.attention.family import company
-from covey.services.attention.offers import Part, make_offer, shown_states
+from covey.services.attention.offers import OfferPart, make_offer, shown_states
 from covey.services.attention.recently_shown import RecentlyShown
 from covey.services.care.upkeep import Upkeep
 from covey.services.directory.directory import AgentView, agents_now
-from covey.services.directory.pauses import is_paused
-from covey.services.directory.policies import SUBJECTS_ARE_CATEGORIES, is_on
-from covey.services.known import known_agent, known_message, own_session
+from covey.services.directory.settings import SUBJECTS_ARE_CATEGORIES, is_on, is_paused
 from covey.services.mail.answers import has_answered
-from covey.services.mail.awaited import without_awaited
-from covey.services.mail.damage import is_damaged
 from covey.services.mail.damage_notices import is_reported, report_damaged
-from covey.services.mail.updates import NoticePorts
+from covey.services.mail.filing import NoticePorts
+from covey.services.mail.waits import without_awaited
+from covey.services.polling import Poller
+from covey.services.records import is_damaged, known_agent, known_message, own_session
 from covey.services.tasks.claims import take_parked
 from covey.services.tasks.open_tasks import NO_TASKS, OpenTasks, fit_tasks, open_tasks, parked_copies
-from covey.services.waiting import Waiting
 
 
-class Choice(NamedTuple):
+class Relative(NamedTuple):
+    """A live child of the same family."""
+
+    session: Session
+    run: Run
+    name: str
+    """The name it is addressed by: its label if that is unique, otherwise its session key."""
+
+    @property
+    def shown(self) -> OtherAgent:
+        """The child as other agents see it."""
+        presence = Presence.BUSY if self.session.activity is Activity.BUSY else Presence.IDLE
+        return OtherAgent(self.name, presence, self.session.status, self.run.description)
+
+
+async def relatives(
+    tx: Transaction, session: Session, live: Iterable[Session], taken: Collection[str]
+) -> Sequence[Relative]:
+    """Return the live sessions of the same family, oldest first. A label that is in `taken`, or that several sessions
+    carry, is not used as a name."""
+    children = [other for other in live if not other.key.is_main and other.id != session.id]
+    if not children:
+        return ()
+    own = None if session.key.is_main else await tx.runs.of_session(session.id)
+    runs: dict[SessionId, Run] = {}
+    for child in children:
+        run = await tx.runs.of_session(child.id)
+        if run is not None and (run.parent == session.id or (own is not None and _parent(run) == _parent(own))):
+            runs[child.id] = run
+    found = [child for child in children if child.id in runs]
+    labels = [child.label for child in children]
+    names: Mapping[SessionId, str] = {
+        child.id: child.label
+        if child.label is not None and labels.count(child.label) == 1 and child.label not in taken
+        else str(child.key)
+        for child in found
+    }
+    return [Relative(child, runs[child.id], names[child.id]) for child in found]
+
+
+async def company(
+    tx: Transaction, agent: AgentName, session: Session | None, views: Sequence[AgentView]
+) -> Sequence[OtherAgent]:
+    """Return the participants besides a session of an agent: the other agents by name, each followed by its sessions of
+    the same family. A child sees the main session of its own agent as another participant."""
+    live = [other for view in views for other in view.sessions]
+    family: Sequence[Relative] = (
+        () if session is None else await relatives(tx, session, live, [view.name for view in views])
+    )
+    is_child = session is not None and not session.key.is_main
+    others: list[OtherAgent] = []
+    for view in views:
+        is_own = view.name == agent
+        if view.sessions and (not is_own or (is_child and any(other.key.is_main for other in view.sessions))):
+            others.append(OtherAgent(view.name, view.presence, view.status, view.card.description))
+        if is_own or len(view.sessions) > 1:  # an agent whose only session is a child goes by its own name
+            others += [relative.shown for relative in family if relative.session.agent == view.name]
+    return others
+
+
+def _parent(run: Run) -> tuple[str, SessionId | None]:
+    return run.parent_agent, run.parent
+
+
+class InboxChoice(NamedTuple):
     """The selection from an inbox that is shown."""
 
     pending: Pending
-    deliveries: Sequence[Delivery]
+    deliveries: Sequence[DeliveryRecord]
     """The deliveries of the letters. A delivery that is still parked hands over a task that no session has claimed."""
-    outdated: Sequence[tuple[Delivery, Delivery]]
+    outdated: Sequence[tuple[DeliveryRecord, DeliveryRecord]]
     """Deliveries that are not shown because they tell an older state, each with the newer delivery."""
-    damaged: Sequence[Delivery] = ()
+    damaged: Sequence[DeliveryRecord] = ()
     """Deliveries whose message turned out to be damaged and was not reported yet."""
 
 
-class Seen(NamedTuple):
+class InboxView(NamedTuple):
     """The result of a look at an inbox."""
 
-    choice: Choice
+    choice: InboxChoice
     has_tasks: bool
     """True if tasks wait to be taken or to be ended."""
 
 
 class Attention:
     def __init__(
-        self, store: Store, clock: Clock, desk: NoticePorts, upkeep: Upkeep, waiting: Waiting, lately: RecentlyShown
+        self,
+        store: Store,
+        clock: Clock,
+        notice_ports: NoticePorts,
+        upkeep: Upkeep,
+        waiting: Poller,
+        recently_shown: RecentlyShown,
     ) -> None:
-        self._lately = lately
+        self._recently_shown = recently_shown
         self._store = store
         self._clock = clock
-        self._desk = desk
+        self._notice_ports = notice_ports
         self._upkeep = upkeep
         self._waiting = waiting
 
-    async def look(self, actor: Identity, terms: Terms | None = None, timeout: float = 0.0) -> Pending:
+    async def look(self, actor: Identity, terms: AttentionOptions | None = None, timeout: float = 0.0) -> Pending:
         """Return the pending mail of the actor's session, with the tasks that it would take. If no message is pending,
         wait for one up to `timeout` seconds. Nothing is changed."""
-        wanted = check_terms(terms or Terms())
+        wanted = check_terms(terms or AttentionOptions())
         topics = [inbox_topic(parked_inbox(actor.agent))]
         if actor.session is not None:
             topics.append(inbox_topic(session_inbox(actor.session)))
@@ -95,12 +161,13 @@ class Attention:
             pending = (await self._look(actor, wanted)).choice.pending
             return pending if pending.letters or timeout <= 0 else None
 
-        return await self._waiting.until(topics, look, timeout) or (await self._look(actor, wanted)).choice.pending
+        found = await self._waiting.until(topics, look, timeout)
+        return found if found is not None else (await self._look(actor, wanted)).choice.pending
 
-    async def take(self, actor: Identity, turn: str, terms: Terms | None = None) -> Pending:
+    async def take(self, actor: Identity, turn: str, terms: AttentionOptions | None = None) -> Pending:
         """Take the pending mail as an offer, to be confirmed or returned. Nothing is written if nothing waits.
         Unclaimed tasks of the agent are claimed as far as they are shown, so that each is shown to one session only."""
-        wanted = check_terms(terms or Terms())
+        wanted = check_terms(terms or AttentionOptions())
         seen = await self._look(actor, wanted)
         if not seen.choice.deliveries and not seen.has_tasks and not seen.choice.damaged:
             return seen.choice.pending
@@ -111,24 +178,26 @@ class Attention:
             await self._upkeep.mend_inbox(act, session.inbox)
             tasks: Sequence[Task] = ()
             if seen.has_tasks:
-                tasks = await fit_tasks(act, session.agent, wanted.limit, self._desk, is_to_show=True)
+                tasks = await fit_tasks(act, session.agent, wanted.limit, self._notice_ports, is_to_show=True)
                 await own_session(tx, actor)  # sessions may have been found dead while notices were sent
             # The other agents were read before, so that no writer waits for that read.
             choice = await _choose(tx, session, seen.choice.pending, wanted, act.now, tasks)
             if choice.damaged:
-                await report_damaged(act, choice.damaged, self._desk)
+                await report_damaged(act, choice.damaged, self._notice_ports)
             if not choice.deliveries:
                 return choice.pending
             for delivery, newer in choice.outdated:
                 await _outdate(act, delivery, newer)
             taken = [await take_parked(act, d, session) if d.is_parked else d for d in choice.deliveries]
-            parts = [Part(d, letter.extent) for d, letter in zip(taken, choice.pending.letters, strict=True)]
-            offer_id = self._desk.ids.offer_id()
+            parts = [OfferPart(d, letter.extent) for d, letter in zip(taken, choice.pending.letters, strict=True)]
+            offer_id = self._notice_ports.ids.offer_id()
             await make_offer(act, offer_id, session, parts, turn, wanted.presentation, wanted.lease)
             return choice.pending._replace(offer=offer_id)
 
         pending = await self._store.commit(operation, is_long=True)
-        self._lately.shown(actor.session, [(letter.sender.agent, letter.message_id) for letter in pending.letters])
+        self._recently_shown.shown(
+            actor.session, [(letter.sender.agent, letter.message_id) for letter in pending.letters]
+        )
         return pending
 
     async def company(self, actor: Identity) -> Sequence[OtherAgent]:
@@ -136,25 +205,25 @@ class Attention:
 
         async def operation(tx: Transaction) -> Sequence[OtherAgent]:
             session = await tx.sessions.get(actor.session) if actor.session else None
-            views = await agents_now(tx, self._desk.liveness, self._clock.now())
+            views = await agents_now(tx, self._notice_ports.liveness, self._clock.now())
             return await company(tx, actor.agent, session, views)
 
         return await self._store.read(operation, is_long=True)
 
-    async def _look(self, actor: Identity, terms: Terms) -> Seen:
-        async def operation(tx: Transaction) -> Seen:
+    async def _look(self, actor: Identity, terms: AttentionOptions) -> InboxView:
+        async def operation(tx: Transaction) -> InboxView:
             session = await own_session(tx, actor)
             now = self._clock.now()
-            views = await agents_now(tx, self._desk.liveness, now)
+            views = await agents_now(tx, self._notice_ports.liveness, now)
             found = await _open(tx, session.agent, views, terms, now)
             around = await _around(tx, session, views, terms)
-            return Seen(await _choose(tx, session, around, terms, now, found.fit), bool(found))
+            return InboxView(await _choose(tx, session, around, terms, now, found.fit), bool(found))
 
         return await self._store.read(operation, is_long=True)
 
 
 async def _open(
-    tx: Transaction, agent: AgentName, views: Sequence[AgentView], terms: Terms, now: datetime
+    tx: Transaction, agent: AgentName, views: Sequence[AgentView], terms: AttentionOptions, now: datetime
 ) -> OpenTasks:
     """Return the tasks that a session of the agent can take, if its reader has a way to handle tasks. An agent without
     tasks costs one small read."""
@@ -164,7 +233,7 @@ async def _open(
     return await open_tasks(tx, agent, now, terms.limit, is_to_show=True)
 
 
-async def _around(tx: Transaction, session: Session, views: Sequence[AgentView], terms: Terms) -> Pending:
+async def _around(tx: Transaction, session: Session, views: Sequence[AgentView], terms: AttentionOptions) -> Pending:
     """Return a `Pending` without letters: the other agents, and whether the session's agent has announced its
     status."""
     status = (await known_agent(tx, session.agent)).status if session.key.is_main else session.status
@@ -179,12 +248,12 @@ async def _around(tx: Transaction, session: Session, views: Sequence[AgentView],
 
 
 async def _choose(
-    tx: Transaction, session: Session, around: Pending, terms: Terms, now: datetime, tasks: Sequence[Task]
-) -> Choice:
+    tx: Transaction, session: Session, around: Pending, terms: AttentionOptions, now: datetime, tasks: Sequence[Task]
+) -> InboxChoice:
     """Choose the mail from a session's inbox, and the tasks that it can take, that fit the budget. A paused agent is
     shown nothing."""
     if await is_paused(tx, session.agent):
-        return Choice(around._replace(letters=(), left_out=LeftOut()), (), ())
+        return InboxChoice(around._replace(letters=(), left_out=OmittedCounts()), (), ())
     mine = await without_awaited(tx, await _waiting(tx, session.inbox), session.agent, now)
     waiting = [*mine, *await parked_copies(tx, tasks, now)]
     states = shown_states(terms.presentation)
@@ -194,7 +263,7 @@ async def _choose(
     ranks = await _ranks(tx, kept, {*terms.leads, *await _leads(tx, session, waiting)})
     places = in_order(kept, lambda delivery: ranks[delivery.id])[: terms.limit]
     letters: list[Letter] = []
-    damaged: list[Delivery] = []
+    damaged: list[DeliveryRecord] = []
     for place in places:
         try:
             letters.append(await _letter(tx, place, ranks[place.id], terms.budget))
@@ -202,21 +271,21 @@ async def _choose(
             damaged.append(place)
     kept = [delivery for delivery in kept if delivery not in damaged]
     asking = sum(asks_something(d.kind, d.expects_reply) for d in kept)
-    whole = around._replace(letters=(), left_out=LeftOut(len(kept), asking))
+    whole = around._replace(letters=(), left_out=OmittedCounts(len(kept), asking))
     pending = fit_letters(whole, letters, terms.budget)
     by_id = {delivery.id: delivery for delivery in places}
     news = [delivery for delivery in damaged if not await is_reported(tx, delivery)] if damaged else ()
-    return Choice(pending, [by_id[letter.delivery_id] for letter in pending.letters], outdated, news)
+    return InboxChoice(pending, [by_id[letter.delivery_id] for letter in pending.letters], outdated, news)
 
 
-async def _waiting(tx: Transaction, inbox: InboxId) -> Sequence[Delivery]:
-    found: list[Delivery] = []
+async def _waiting(tx: Transaction, inbox: InboxId) -> Sequence[DeliveryRecord]:
+    found: list[DeliveryRecord] = []
     while page := await tx.inboxes.waiting(inbox, WAITING, found[-1].seq if found else 0):
         found.extend(page)
     return found
 
 
-async def _leads(tx: Transaction, session: Session, waiting: Sequence[Delivery]) -> Collection[AgentName]:
+async def _leads(tx: Transaction, session: Session, waiting: Sequence[DeliveryRecord]) -> Collection[AgentName]:
     """Return the agents that a session works for: the senders of its unfinished tasks, and the agent that spawned
     it."""
     leads = {delivery.sender for delivery in waiting if delivery.kind is Kind.TASK}
@@ -228,10 +297,12 @@ async def _leads(tx: Transaction, session: Session, waiting: Sequence[Delivery])
     return leads
 
 
-async def _ranks(tx: Transaction, deliveries: Sequence[Delivery], leads: Collection[AgentName]) -> dict[str, Rank]:
+async def _ranks(
+    tx: Transaction, deliveries: Sequence[DeliveryRecord], leads: Collection[AgentName]
+) -> dict[str, SenderRank]:
     """Return the rank of each delivery's sender. The message is read only if the name is reserved, because such a name
     alone could deceive."""
-    ranks: dict[str, Rank] = {}
+    ranks: dict[str, SenderRank] = {}
     for delivery in deliveries:
         sender = Identity(delivery.sender)
         if is_reserved(delivery.sender) and not await is_damaged(tx, delivery.message_id):
@@ -240,7 +311,7 @@ async def _ranks(tx: Transaction, deliveries: Sequence[Delivery], leads: Collect
     return ranks
 
 
-async def _letter(tx: Transaction, delivery: Delivery, rank: Rank, longest: int) -> Letter:
+async def _letter(tx: Transaction, delivery: DeliveryRecord, rank: SenderRank, longest: int) -> Letter:
     """Return a delivery as it is shown to a model. For a message about a task, look up the task's state."""
     message = await known_message(tx, delivery.message_id)
     about = about_task(message)
@@ -273,7 +344,9 @@ async def _work(tx: Transaction, message: Message) -> WorkNote | None:
     return work_note(message, request, None if run_id is None else await tx.runs.get(run_id))
 
 
-def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int, task: TaskNote | None = None) -> Letter:
+def letter_of(
+    delivery: DeliveryRecord, message: Message, rank: SenderRank, longest: int, task: TaskNote | None = None
+) -> Letter:
     """Return a delivery as it is shown to a model: at most `longest` characters of the body, beginning with the first
     one that the model has not seen."""
     body, request = body_of(message), requested(message)
@@ -299,7 +372,7 @@ def letter_of(delivery: Delivery, message: Message, rank: Rank, longest: int, ta
     )
 
 
-async def _outdate(act: Act, delivery: Delivery, newer: Delivery) -> None:
+async def _outdate(act: Act, delivery: DeliveryRecord, newer: DeliveryRecord) -> None:
     """Put away a delivery that tells an older state than one that is shown or will be."""
     is_queued = delivery.state is DeliveryState.QUEUED
     await shift(act, delivery, Move.SUPERSEDE if is_queued else Move.SETTLE, f"superseded by {newer.message_id}")

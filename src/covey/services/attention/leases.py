@@ -1,7 +1,7 @@
 """Leases of offers: a sign of life renews them, and without one they expire."""
 
 from covey.core.directory.session import Session
-from covey.core.ledger.delivery import LEASE_ENDED, Delivery, DeliveryState, Move
+from covey.core.ledger.delivery import LEASE_ENDED, DeliveryRecord, DeliveryState, Move
 from covey.core.ledger.event import Action
 from covey.core.ledger.offer import Offer
 from covey.core.names import AgentName
@@ -25,7 +25,7 @@ async def renew(act: Act, session: Session) -> None:
         await journal(act, Action.OFFER_RENEWED, agent=session.agent, offer=offer.id)
 
 
-async def lapse(act: Act, delivery: Delivery) -> None:
+async def lapse(act: Act, delivery: DeliveryRecord) -> None:
     """End the expired offer that holds a delivery. Everything it holds is queued again."""
     offer = await act.tx.offers.get(delivery.offer) if delivery.offer else None
     for held in await held_by(act, offer) if offer else (delivery,):
@@ -34,7 +34,7 @@ async def lapse(act: Act, delivery: Delivery) -> None:
         await end_offer(act, offer, delivery.agent, LEASE_ENDED)
 
 
-async def held_by(act: Act, offer: Offer) -> list[Delivery]:
+async def held_by(act: Act, offer: Offer) -> list[DeliveryRecord]:
     """Return the deliveries that an offer still holds."""
     found = [await act.tx.deliveries.get(delivery_id) for delivery_id in offer.deliveries]
     return [d for d in found if d is not None and d.offer == offer.id and d.state is DeliveryState.OFFERED]

@@ -1,4 +1,4 @@
-"""Offers: deliveries that are shown to a model, and the evidence that they arrived."""
+"""Offers: deliveries that are shown to a model, completely or in part, and the evidence that they arrived."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
@@ -6,58 +6,61 @@ from typing import NamedTuple
 
 from covey.core.authority import is_bound
 from covey.core.directory.session import Session
-from covey.core.errors import DeliveryUnknown, NotYours, OfferUnknown
+from covey.core.errors import DeliveryUnknown, Invalid, NotYours, OfferUnknown
 from covey.core.identity import Identity
-from covey.core.ids import DeliveryId, MessageId, OfferId, message_topic
 from covey.core.json import Json
-from covey.core.ledger.body import body_of
-from covey.core.ledger.delivery import Delivery, DeliveryState, Move, moved
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState, Move, moved, state_at
 from covey.core.ledger.event import Action
-from covey.core.ledger.evidence import EvidenceGrade, Extent, better, offered, proven, whole
-from covey.core.ledger.message import Message, asks_something
-from covey.core.ledger.offer import Offer, Presentation
+from covey.core.ledger.message import Message, asks_something, body_of
+from covey.core.ledger.offer import EvidenceGrade, Extent, Offer, Presentation, better, offered, proven, whole
 from covey.core.limits import OFFER_LEASE
+from covey.core.names import DeliveryId, MessageId, OfferId, message_topic
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift
 from covey.services.attention.recently_shown import RecentlyShown
 from covey.services.care.upkeep import Upkeep
-from covey.services.directory.pauses import is_paused
-from covey.services.known import own_session
-from covey.services.mail.awaited import without_awaited
-from covey.services.mail.damage import read_all
-from covey.services.mail.updates import NoticePorts
+from covey.services.directory.settings import is_paused
+from covey.services.mail.filing import NoticePorts
+from covey.services.mail.waits import without_awaited
+from covey.services.records import known_message, own_session, read_all
 from covey.services.tasks.claims import take_parked
 from covey.services.tasks.open_tasks import fit_tasks, parked_copies
 
 
-class Shown(NamedTuple):
+class ShownMessage(NamedTuple):
     """A delivery and its message, as they go into a model's context."""
 
-    delivery: Delivery
+    delivery: DeliveryRecord
     message: Message
 
 
 class Showing(NamedTuple):
-    """An offer with the items it shows, in the order of the inbox."""
+    """An offer with the items it shows, in the order of the inbox. True if it shows any."""
 
     offer: Offer
-    items: tuple[Shown, ...]
+    items: tuple[ShownMessage, ...]
+
+    def __bool__(self) -> bool:
+        """True if the offer shows a message."""
+        return bool(self.items)
 
 
-class Part(NamedTuple):
+class OfferPart(NamedTuple):
     """A delivery, and the part of it that an offer shows."""
 
-    delivery: Delivery
+    delivery: DeliveryRecord
     extent: Extent
 
 
-class Offers:
-    def __init__(self, store: Store, clock: Clock, desk: NoticePorts, upkeep: Upkeep, lately: RecentlyShown) -> None:
-        self._lately = lately
+class MailOffers:
+    def __init__(
+        self, store: Store, clock: Clock, notice_ports: NoticePorts, upkeep: Upkeep, recently_shown: RecentlyShown
+    ) -> None:
+        self._recently_shown = recently_shown
         self._store = store
         self._clock = clock
-        self._desk = desk
+        self._notice_ports = notice_ports
         self._upkeep = upkeep
 
     async def offer(
@@ -94,21 +97,23 @@ class Offers:
                 from covey.services.mail.damage_notices import report_damaged  # imported late because damage is rare
 
                 chosen = [d for d in chosen if d.message_id in messages]
-                await report_damaged(act, damaged, self._desk)
+                await report_damaged(act, damaged, self._notice_ports)
             if not chosen:
                 return None
-            parts = [Part(d, whole(len(body_of(messages[d.message_id])))) for d in chosen]
-            offer, held = await make_offer(act, self._desk.ids.offer_id(), session, parts, turn, presentation, lease)
-            return Showing(offer, tuple([Shown(d, messages[d.message_id]) for d in held]))
+            parts = [OfferPart(d, whole(len(body_of(messages[d.message_id])))) for d in chosen]
+            offer, held = await make_offer(
+                act, self._notice_ports.ids.offer_id(), session, parts, turn, presentation, lease
+            )
+            return Showing(offer, tuple([ShownMessage(d, messages[d.message_id]) for d in held]))
 
         showing = await self._store.commit(operation)
         if showing is not None:
-            self._lately.shown(actor.session, [(i.message.sender.agent, i.message.id) for i in showing.items])
+            self._recently_shown.shown(actor.session, [(i.message.sender.agent, i.message.id) for i in showing.items])
         return showing
 
-    async def _tasks(self, act: Act, session: Session, limit: int) -> Sequence[Delivery]:
+    async def _tasks(self, act: Act, session: Session, limit: int) -> Sequence[DeliveryRecord]:
         """Claim tasks for the session, and return the deliveries that hand them over."""
-        tasks = await fit_tasks(act, session.agent, limit, self._desk, is_to_show=True)
+        tasks = await fit_tasks(act, session.agent, limit, self._notice_ports, is_to_show=True)
         await own_session(act.tx, act.actor)  # sessions may have been found dead while notices were sent
         return [await take_parked(act, copy, session) for copy in await parked_copies(act.tx, tasks, act.now)]
 
@@ -119,10 +124,10 @@ class Offers:
         grade: EvidenceGrade,
         basis: str,
         only: Collection[DeliveryId] | None = None,
-    ) -> Sequence[Delivery]:
+    ) -> Sequence[DeliveryRecord]:
         """Record evidence that an offer, live or past, reached the model. Return the deliveries in their new states."""
 
-        async def operation(tx: Transaction) -> Sequence[Delivery]:
+        async def operation(tx: Transaction) -> Sequence[DeliveryRecord]:
             act = Act(tx, actor, self._clock.now())
             offer = await _own_offer(tx, offer_id, actor)
             shown = [delivery_id for delivery_id in offer.deliveries if only is None or delivery_id in only]
@@ -138,7 +143,7 @@ class Offers:
                 grade=str(grade),
                 basis=basis,
             )
-            after: list[Delivery] = []
+            after: list[DeliveryRecord] = []
             for delivery_id, extent in zip(shown, extents, strict=True):
                 delivery = await tx.deliveries.get(delivery_id)
                 if delivery is not None:
@@ -149,11 +154,11 @@ class Offers:
 
         return await self._store.commit(operation)
 
-    async def named(self, message_id: MessageId, actor: Identity, basis: str) -> Sequence[Delivery]:
+    async def named(self, message_id: MessageId, actor: Identity, basis: str) -> Sequence[DeliveryRecord]:
         """Record that a model used a message's id in a call: everything that the offers of the message to its session
         showed must have been in its context. An id that was never shown is a guess, and proves nothing."""
 
-        async def operation(tx: Transaction) -> Sequence[Delivery]:
+        async def operation(tx: Transaction) -> Sequence[DeliveryRecord]:
             act = Act(tx, actor, self._clock.now())
             copies = [d for d in await tx.deliveries.of_message(message_id) if d.agent == actor.agent]
             mine = [d for d in copies if d.session is not None and d.session == actor.session]
@@ -173,7 +178,7 @@ class Offers:
                 grade=str(EvidenceGrade.NAMED),
                 basis=basis,
             )
-            after: list[Delivery] = []
+            after: list[DeliveryRecord] = []
             for delivery, extent in shown:
                 offer = await tx.offers.get(delivery.offer) if delivery.offer else None
                 after.append(await _evidence(act, delivery, offer, extent, EvidenceGrade.NAMED))
@@ -181,14 +186,14 @@ class Offers:
 
         return await self._store.commit(operation)
 
-    async def give_back(self, offer_id: OfferId, actor: Identity, reason: str) -> Sequence[Delivery]:
+    async def give_back(self, offer_id: OfferId, actor: Identity, reason: str) -> Sequence[DeliveryRecord]:
         """End an offer that did not reach the model. The deliveries that it still holds are queued again. Calling this
         twice has no further effect."""
 
-        async def operation(tx: Transaction) -> Sequence[Delivery]:
+        async def operation(tx: Transaction) -> Sequence[DeliveryRecord]:
             act = Act(tx, actor, self._clock.now())
             offer = await _own_offer(tx, offer_id, actor)
-            returned: list[Delivery] = []
+            returned: list[DeliveryRecord] = []
             for delivery_id in offer.deliveries:
                 delivery = await tx.deliveries.get(delivery_id)
                 if delivery is not None and delivery.offer == offer.id and delivery.state is DeliveryState.OFFERED:
@@ -205,11 +210,11 @@ async def make_offer(
     act: Act,
     offer_id: OfferId,
     session: Session,
-    parts: Sequence[Part],
+    parts: Sequence[OfferPart],
     turn: str,
     presentation: Presentation,
     lease: timedelta,
-) -> tuple[Offer, Sequence[Delivery]]:
+) -> tuple[Offer, Sequence[DeliveryRecord]]:
     """Create an offer that shows parts of deliveries from a session's inbox. Return the offer and the held
     deliveries."""
     offer = Offer(
@@ -263,7 +268,7 @@ async def _own_offer(tx: Transaction, offer_id: OfferId, actor: Identity) -> Off
     return offer
 
 
-async def _hold(act: Act, part: Part, offer: Offer) -> Delivery:
+async def _hold(act: Act, part: OfferPart, offer: Offer) -> DeliveryRecord:
     """Let the offer hold a delivery. A delivery that was in context before stays so while it is shown again, with a new
     time, so that the one shown longest ago is known. An offer of the rest of a message takes the delivery over from the
     earlier offer."""
@@ -280,14 +285,14 @@ async def _hold(act: Act, part: Part, offer: Offer) -> Delivery:
     return held
 
 
-def _named_part(delivery: Delivery) -> Extent | None:
+def _named_part(delivery: DeliveryRecord) -> Extent | None:
     """Return the extent of a delivery in the context of the model that names it; None if it is unknown."""
     return None if delivery.seen is None else Extent(*delivery.seen.named, delivery.seen.length)
 
 
 async def _evidence(
-    act: Act, delivery: Delivery, offer: Offer | None, extent: Extent | None, grade: EvidenceGrade
-) -> Delivery:
+    act: Act, delivery: DeliveryRecord, offer: Offer | None, extent: Extent | None, grade: EvidenceGrade
+) -> DeliveryRecord:
     """Apply evidence for one showing to a delivery. Evidence counts for past offers too, but does not revive a delivery
     that has ended. The delivery counts as in context only if there is evidence for all of it."""
     is_there = offer is None or delivery.session == offer.session
@@ -310,7 +315,7 @@ async def _evidence(
     return after
 
 
-async def _noted(act: Act, before: Delivery, after: Delivery) -> Delivery:
+async def _noted(act: Act, before: DeliveryRecord, after: DeliveryRecord) -> DeliveryRecord:
     """Record the evidence of a delivery whose state does not change."""
     if after != before:
         await act.tx.deliveries.put(after)
@@ -318,7 +323,73 @@ async def _noted(act: Act, before: Delivery, after: Delivery) -> Delivery:
     return after
 
 
-def wants_more(delivery: Delivery, offer: Offer) -> bool:
+def wants_more(delivery: DeliveryRecord, offer: Offer) -> bool:
     """Tell whether a delivery needs more than to be shown: it asks something, or the offer shows it until handled."""
     asks = asks_something(delivery.kind, delivery.expects_reply)
     return asks or offer.presentation is Presentation.UNTIL_HANDLED
+
+
+class ReadPart(NamedTuple):
+    """A part of a message's body."""
+
+    message: Message
+    text: str
+    extent: Extent
+    offer: OfferId | None = None
+    """The offer of the showing, if the message waits in the reader's session and has not been seen completely."""
+
+
+class MessageReader:
+    def __init__(self, store: Store, clock: Clock, notice_ports: NoticePorts, upkeep: Upkeep) -> None:
+        self._store = store
+        self._clock = clock
+        self._notice_ports = notice_ports
+        self._upkeep = upkeep
+
+    async def read(
+        self,
+        message_id: MessageId,
+        actor: Identity,
+        start: int,
+        longest: int,
+        turn: str,
+        presentation: Presentation = Presentation.ONCE,
+    ) -> ReadPart:
+        """Return at most `longest` characters of a message's body, beginning at `start`. If the message waits in the
+        actor's session, this is an offer, to be confirmed or returned. Raise Invalid if `start` is beyond the end."""
+        part = await self.look(message_id, start, longest)
+        if actor.session is None or await self._store.read(lambda tx: self._waiting(tx, message_id, actor)) is None:
+            return part
+        offer = await self._store.commit(lambda tx: self._offer(tx, part, actor, turn, presentation))
+        return part._replace(offer=offer)
+
+    async def look(self, message_id: MessageId, start: int, longest: int) -> ReadPart:
+        """Like `read`, but without an offer: nothing is recorded. The holder of a token sees its own mail only."""
+        message = await self._store.read(lambda tx: known_message(tx, message_id))
+        body = body_of(message)
+        if not 0 <= start <= len(body):
+            raise Invalid("start", start + 1, f"the message has {len(body):,} characters")
+        text = body[start : start + longest]
+        return ReadPart(message, text, Extent(start, start + len(text), len(body)))
+
+    async def _offer(
+        self, tx: Transaction, part: ReadPart, actor: Identity, turn: str, presentation: Presentation
+    ) -> OfferId | None:
+        session = await own_session(tx, actor)
+        act = Act(tx, actor, self._clock.now())
+        await self._upkeep.mend_inbox(act, session.inbox)
+        delivery = await self._waiting(tx, part.message.id, actor)
+        if delivery is None:
+            return None
+        offer_id = self._notice_ports.ids.offer_id()
+        parts = [OfferPart(delivery, part.extent)]
+        await make_offer(act, offer_id, session, parts, turn, presentation, OFFER_LEASE)
+        return offer_id
+
+    async def _waiting(self, tx: Transaction, message_id: MessageId, actor: Identity) -> DeliveryRecord | None:
+        """Return the delivery in the actor's session that has not been seen completely."""
+        now = self._clock.now()
+        for copy in await tx.deliveries.of_message(message_id):
+            if copy.session == actor.session and state_at(copy, now) in (DeliveryState.QUEUED, DeliveryState.OFFERED):
+                return copy
+        return None

@@ -1,20 +1,18 @@
-"""Lately: the message that a model was last shown by each sender, which is taken as the cause of its next message.
+"""Recently shown messages: the last one from each sender that a model was shown counts as the cause of its next one.
 
 Models seldom name the message they answer. Without this cache each of their messages would begin a causal tree of its
 own, and a storm would look like many first messages. The cache lives in the process that shows mail and sends. If
 another process of the same session shows the mail, as the hooks of a client do, the deliveries in the model's context
-give the same answer.
-"""
+give the same answer."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from covey.core.address import Address, AddressKind, parse_session_key
-from covey.core.ids import MessageId, SessionId, session_inbox
+from covey.core.identity import Address, AddressKind, parse_session_key
 from covey.core.ledger.delivery import DeliveryState
-from covey.core.names import SPACE, AgentName
+from covey.core.names import SPACE, AgentName, MessageId, SessionId, session_inbox
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 
@@ -30,7 +28,7 @@ SHOWN: Final = frozenset({DeliveryState.OFFERED, DeliveryState.IN_CONTEXT})
 """States of deliveries that a model has in its context."""
 
 
-class _Shown(NamedTuple):
+class _ShownAt(NamedTuple):
     message: MessageId
     at: float
 
@@ -39,7 +37,7 @@ class RecentlyShown:
     def __init__(self, clock: Clock, store: Store) -> None:
         self._clock = clock
         self._store = store
-        self._shown: OrderedDict[tuple[SessionId, AgentName], _Shown] = OrderedDict()
+        self._shown: OrderedDict[tuple[SessionId, AgentName], _ShownAt] = OrderedDict()
 
     def shown(self, session: SessionId | None, messages: Iterable[tuple[AgentName, MessageId]]) -> None:
         """Remember the messages that a session's model is shown, with their senders, in order."""
@@ -48,7 +46,7 @@ class RecentlyShown:
         for sender, message in messages:
             if sender != SPACE:  # notices of the space do not cause messages to others
                 for key in ((session, sender), (session, ANYBODY)):
-                    self._shown[key] = _Shown(message, self._clock.monotonic())
+                    self._shown[key] = _ShownAt(message, self._clock.monotonic())
                     self._shown.move_to_end(key)
         while len(self._shown) > MOST:
             self._shown.popitem(last=False)

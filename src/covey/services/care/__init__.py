@@ -1,1 +1,1 @@
-"""Care of a space: audit, doctor, upkeep, pruning, backup and restore."""
+"""Care of a space: audit, doctor, upkeep, history, retention and pruning, backup and restore."""

@@ -3,21 +3,31 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
-from covey.core.care.account import Disagreement, delivery_account, differing, session_account, ticket_account
-from covey.core.care.consistency import copies_faults, debtors_faults, delivery_faults, number_faults, ticket_faults
+from covey.core.care.consistency import (
+    Disagreement,
+    copies_faults,
+    debtors_faults,
+    delivery_account,
+    delivery_faults,
+    differing,
+    number_faults,
+    session_account,
+    ticket_account,
+    ticket_faults,
+)
 from covey.core.care.replay import Replay
-from covey.core.ids import DeliveryId, InboxId, MessageId, inbox_session, parked_inbox, session_inbox
-from covey.core.ledger.delivery import WAITING, Delivery
+from covey.core.ledger.delivery import WAITING, DeliveryRecord
 from covey.core.ledger.event import Event
 from covey.core.ledger.message import Message
 from covey.core.ledger.ticket import Ticket
+from covey.core.names import DeliveryId, InboxId, MessageId, inbox_session, parked_inbox, session_inbox
 from covey.core.work.run import Run
-from covey.ports.checkup import Tell
+from covey.ports.care import ProgressCallback
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Store, Transaction
 from covey.ports.work import RunFilter
-from covey.services.care.audit_books import Books
-from covey.services.care.audit_tasks import (
+from covey.services.care.task_audit import (
+    AuditTotals,
     binding_faults,
     message_post_faults,
     message_task_faults,
@@ -25,7 +35,7 @@ from covey.services.care.audit_tasks import (
 )
 
 
-async def pruned_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
+async def pruned_faults(tx: Transaction, replay: Replay, _books: AuditTotals) -> AsyncIterator[Disagreement]:
     """Check that every removed message has its tombstone, and that every message an offer showed is stored or was
     pruned."""
     for fault in differing("pruned messages", "space", replay.pruned, await tx.pruned.count()):
@@ -38,7 +48,7 @@ async def pruned_faults(tx: Transaction, replay: Replay, _books: Books) -> Async
 ALL: Final = 1_000_000_000
 
 
-async def run_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
+async def run_faults(tx: Transaction, replay: Replay, _books: AuditTotals) -> AsyncIterator[Disagreement]:
     """Check that every run has its spawn in the journal and the state that its moves lead to, and that none is
     missing."""
     runs = {run.id: run for run in await tx.runs.find(RunFilter(), ALL)}
@@ -55,7 +65,7 @@ async def _of_run(tx: Transaction, run: Run) -> AsyncIterator[Disagreement]:
     for fault in differing("run's end", run.id, run.has_ended, run.ended_at is not None):
         yield fault
     if not run.is_told and not run.has_ended:
-        yield Disagreement("run's end", run.id, "nothing to tell before it", "untold")
+        yield Disagreement("run's end", run.id, "no untold end, because it runs", "untold")
     session = await tx.sessions.get(run.session)
     kept = None if session is None else (session.agent, session.key, session.has_ended)
     for fault in differing("run's session", run.id, (run.agent, run.key, run.has_ended), kept):
@@ -63,12 +73,12 @@ async def _of_run(tx: Transaction, run: Run) -> AsyncIterator[Disagreement]:
 
 
 async def message_faults(
-    tx: Transaction, replay: Replay, books: Books, message_id: MessageId, deliveries: Sequence[DeliveryId]
+    tx: Transaction, replay: Replay, books: AuditTotals, message_id: MessageId, deliveries: Sequence[DeliveryId]
 ) -> AsyncIterator[Disagreement]:
     """Examine one message, and enter its records into the books."""
     message = await tx.messages.get(message_id)
     if message is None:
-        yield Disagreement("message", message_id, "one, because it was sent", "none")
+        yield Disagreement("message", message_id, "a record, because it was sent", "none")
         return
     copies = await tx.deliveries.of_message(message.id)
     async for fault in _copies(tx, replay, books, message, copies, deliveries):
@@ -89,9 +99,9 @@ async def message_faults(
 async def _copies(
     tx: Transaction,
     replay: Replay,
-    books: Books,
+    books: AuditTotals,
     message: Message,
-    copies: Sequence[Delivery],
+    copies: Sequence[DeliveryRecord],
     deliveries: Sequence[DeliveryId],
 ) -> AsyncIterator[Disagreement]:
     for fault in (
@@ -124,7 +134,7 @@ RECENT: Final = 10_000
 """The number of newest messages that are looked up in the journal; damage from a crash is among them."""
 
 
-async def inbox_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIterator[Disagreement]:
+async def inbox_faults(tx: Transaction, replay: Replay, books: AuditTotals) -> AsyncIterator[Disagreement]:
     """Check that each inbox lists its waiting deliveries in order and counts the queued ones, and that the inbox of an
     ended session is empty."""
     inboxes = {*books.inboxes, *map(session_inbox, replay.sessions), *map(parked_inbox, replay.agents)}
@@ -142,7 +152,7 @@ async def inbox_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIt
             yield fault
 
 
-async def session_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
+async def session_faults(tx: Transaction, replay: Replay, _books: AuditTotals) -> AsyncIterator[Disagreement]:
     """Check that sessions agree with the journal, and that all sessions that have not ended are listed."""
     for session_id, account in replay.sessions.items():
         session = await tx.sessions.get(session_id)
@@ -157,14 +167,14 @@ async def session_faults(tx: Transaction, replay: Replay, _books: Books) -> Asyn
             yield Disagreement("sessions of agent", session.agent, session.id, "not listed")
 
 
-async def agent_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
+async def agent_faults(tx: Transaction, replay: Replay, _books: AuditTotals) -> AsyncIterator[Disagreement]:
     """Check that the agents are those of the journal."""
     names = [agent.name for agent in await tx.agents.all()]
     for fault in differing("agents", "space", sorted(replay.agents), names):
         yield fault
 
 
-async def owed_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIterator[Disagreement]:
+async def owed_faults(tx: Transaction, replay: Replay, books: AuditTotals) -> AsyncIterator[Disagreement]:
     """Check that every debt is listed under its debtor, its asker and its scope."""
     for agent in sorted(replay.agents):
         for fault in (
@@ -178,15 +188,15 @@ async def owed_faults(tx: Transaction, replay: Replay, books: Books) -> AsyncIte
             yield fault
 
 
-async def recent_faults(tx: Transaction, replay: Replay, _books: Books) -> AsyncIterator[Disagreement]:
+async def recent_faults(tx: Transaction, replay: Replay, _books: AuditTotals) -> AsyncIterator[Disagreement]:
     """Check that every recent message is in the journal."""
     for message in await tx.messages.find(MessageFilter(), RECENT):
         if message.id not in replay.messages:
-            yield Disagreement("event", message.id, "one that tells of its sending", "none")
+            yield Disagreement("event", message.id, "an event for its sending", "none")
 
 
-async def _waiting(tx: Transaction, inbox: InboxId) -> Sequence[Delivery]:
-    found: list[Delivery] = []
+async def _waiting(tx: Transaction, inbox: InboxId) -> Sequence[DeliveryRecord]:
+    found: list[DeliveryRecord] = []
     while page := await tx.inboxes.waiting(inbox, WAITING, found[-1].seq if found else 0):
         found.extend(page)
     return found
@@ -220,7 +230,7 @@ class Audit:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def check(self, tell: Tell | None = None) -> Sequence[Disagreement]:
+    async def check(self, tell: ProgressCallback | None = None) -> Sequence[Disagreement]:
         """Return every contradiction within the space, over one consistent snapshot; an empty sequence if there is
         none. `tell` is called with the progress, from the thread or loop that runs the store's long reads."""
         return await self._store.read(lambda tx: _examine(tx, tell or _tell_nobody), is_long=True)
@@ -230,14 +240,14 @@ def _tell_nobody(_done: int, _of: int | None) -> None:
     """Ignore progress, for callers that want none."""
 
 
-async def _examine(tx: Transaction, tell: Tell) -> Sequence[Disagreement]:
+async def _examine(tx: Transaction, tell: ProgressCallback) -> Sequence[Disagreement]:
     replay = Replay()
     last = await tx.journal.last()
     async for event in _events(tx):
         replay.apply(event)
         if event.position % PAGE == 0:
             tell(event.position, 2 * last)
-    books = Books()
+    books = AuditTotals()
     found = list(replay.faults)
     for done, (message_id, deliveries) in enumerate(replay.messages.items()):
         found.extend([fault async for fault in message_faults(tx, replay, books, message_id, deliveries)])

@@ -4,35 +4,32 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from covey.core.care.details import texts
-from covey.core.ids import MessageId
-from covey.core.ledger.delivery import Delivery, DeliveryState
-from covey.core.ledger.event import Action, Event
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
+from covey.core.ledger.event import Action, Event, texts
 from covey.core.ledger.message import Message
 from covey.core.ledger.ticket import Ticket
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 from covey.ports.clock import Clock
-from covey.ports.ledger import EventFilter, MessageFilter
-from covey.ports.search import Search
+from covey.ports.ledger import EventFilter, MessageFilter, Search
 from covey.ports.store import Store, Transaction
-from covey.services.known import known_message
-from covey.services.mail.by_now import copies_by_now, tickets_by_now
+from covey.services.mail.current_state import copies_by_now, tickets_by_now
+from covey.services.records import known_message
 
 ALL: Final = sys.maxsize
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """A message that a search found, with the matching snippet."""
 
     message: Message
     snippet: str
 
 
-class Ledger(NamedTuple):
+class MessageLedger(NamedTuple):
     """All records of one message."""
 
     message: Message
-    deliveries: Sequence[Delivery]
+    deliveries: Sequence[DeliveryRecord]
     tickets: Sequence[Ticket]
     events: Sequence[Event]
     """The message's history, by position: its own events, and the offers and evidence that name its deliveries."""
@@ -60,10 +57,10 @@ class History:
 
         return await self._store.read(operation)
 
-    async def ledger(self, message_id: MessageId) -> Ledger:
+    async def ledger(self, message_id: MessageId) -> MessageLedger:
         """Return the ledger of a message: each delivery and ticket, and the events that led to their states."""
 
-        async def operation(tx: Transaction) -> Ledger:
+        async def operation(tx: Transaction) -> MessageLedger:
             now = self._clock.now()
             message = await known_message(tx, message_id)
             deliveries = await copies_by_now(tx, message_id, now)
@@ -78,22 +75,22 @@ class History:
                     shown = await tx.journal.read(own[0].position if own else 0, ALL, wanted)
                     events |= {e.position: e for e in shown if ids & set(texts(e.details, "deliveries"))}
             tickets = await tickets_by_now(tx, await tx.tickets.of_message(message_id), now)
-            return Ledger(message, deliveries, tickets, [events[position] for position in sorted(events)])
+            return MessageLedger(message, deliveries, tickets, [events[position] for position in sorted(events)])
 
         return await self._store.read(operation, is_long=True)
 
-    async def search(self, words: str, limit: int = 20, wanted: MessageFilter | None = None) -> Sequence[Found]:
+    async def search(self, words: str, limit: int = 20, wanted: MessageFilter | None = None) -> Sequence[SearchResult]:
         """Return the matching messages that contain all the words, best first."""
         hits = await self._search.find(words, limit, wanted)
 
-        async def operation(tx: Transaction) -> Sequence[Found]:
+        async def operation(tx: Transaction) -> Sequence[SearchResult]:
             found = [(await tx.messages.get(hit.message_id), hit.snippet) for hit in hits]
-            return [Found(message, snippet) for message, snippet in found if message is not None]
+            return [SearchResult(message, snippet) for message, snippet in found if message is not None]
 
         return await self._store.read(operation)
 
 
-def _shown_to(deliveries: Sequence[Delivery], events: Sequence[Event]) -> set[AgentName]:
+def _shown_to(deliveries: Sequence[DeliveryRecord], events: Sequence[Event]) -> set[AgentName]:
     """Return the agents whose models were shown a copy, according to its records and its own events."""
     now = {d.agent for d in deliveries if d.grade is not None or d.state is DeliveryState.OFFERED}
     before = {event.agent for event in events if event.details.get("from") == DeliveryState.OFFERED}

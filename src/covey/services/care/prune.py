@@ -1,31 +1,48 @@
-"""Prune: old closed scopes and threads are removed from the space, with a tombstone in the journal.
-
-It works in small commits, each of which checks again what it is about to remove. So other programs go on meanwhile, and
-a killed run leaves a consistent space, from which the next run continues.
-"""
+"""Prune: old closed scopes and threads are removed from the space, with a tombstone in the journal, and so are blobs
+that no message refers to."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from covey.core.identity import Identity
-from covey.core.ids import MessageId
 from covey.core.ledger.event import Action
-from covey.core.ledger.pruning import ThreadState, fingerprint
-from covey.core.names import Scope
+from covey.core.names import MessageId, Scope
 from covey.core.storms.budget import REST, lifted
-from covey.ports.backup import Pages
 from covey.ports.blobs import BlobUpkeep
-from covey.ports.checkup import Tell
+from covey.ports.care import Pages, ProgressCallback
 from covey.ports.clock import Clock
-from covey.ports.ledger import MessageFilter
-from covey.ports.pruning import Page, Removed
-from covey.ports.search import Search
+from covey.ports.ledger import MessageFilter, Search
+from covey.ports.pruning import Page, RemovedCounts, ThreadState, fingerprint
 from covey.ports.store import Operation, Store, Transaction
 from covey.services.act import Act, journal
-from covey.services.care.leftovers import unused_blobs
-from covey.services.care.prune_survey import THREADS, Survey, Wanted, survey
+from covey.services.care.retention import THREADS, PruneRequest, Survey, survey
 from covey.services.care.upkeep import Upkeep
+
+PAGE: Final = 500
+"""The number of messages with files per read."""
+
+
+async def unused_blobs(store: Store, blobs: BlobUpkeep) -> Sequence[str]:
+    """Return the digests of stored blobs that no message refers to. The blobs are listed first, so that a blob stored
+    afterwards, for a message that is being sent, is not among them."""
+    kept = await blobs.digests()
+    if not kept:
+        return ()
+    used = await used_blobs(store)
+    return [digest for digest in kept if digest not in used]
+
+
+async def used_blobs(store: Store) -> frozenset[str]:
+    """Return the digests that messages refer to."""
+    used: set[str] = set()
+    after: int | None = 0
+    while after is not None:
+        page = await store.read(lambda tx, after=after: tx.retention.files(after, PAGE), is_long=True)
+        used.update(page.items)
+        after = page.after
+    return frozenset(used)
+
 
 BATCH: Final = 100
 """The number of messages per commit, so that other writers wait only briefly."""
@@ -37,12 +54,12 @@ PAGES: Final = 500
 """The number of pages that are returned to the file system per turn."""
 
 
-class Outcome(NamedTuple):
+class PruneResult(NamedTuple):
     """The result of a prune."""
 
     survey: Survey
     """The survey at the beginning."""
-    removed: Removed
+    removed: RemovedCounts
     blobs: int
     bytes_before: int
     bytes_after: int
@@ -59,20 +76,20 @@ class Prune:
         self._blobs = blobs
         self._pages = pages
 
-    async def survey(self, wanted: Wanted) -> Survey:
+    async def survey(self, wanted: PruneRequest) -> Survey:
         """Return the scopes that would be removed and those that would stay. Nothing is changed."""
         return await survey(self._store, wanted)
 
-    async def prune(self, wanted: Wanted, actor: Identity, tell: Tell) -> Outcome:
+    async def prune(self, wanted: PruneRequest, actor: Identity, tell: ProgressCallback) -> PruneResult:
         """Remove old closed scopes and threads, and then all unreferenced data: offers, causal trees that have stopped
         growing, idle flows, the search index of removed messages, blobs, and free pages of the file."""
         await self._upkeep.tend()
         bytes_before = await self._pages.size()
         found = await survey(self._store, wanted)
         scopes = frozenset(closed.scope for closed in found.closed if closed.scope is not None)
-        removed = Removed()
+        removed = RemovedCounts()
         for closed in found.closed:
-            going = _Going(closed.scope, scopes, wanted.before)
+            going = _Removal(closed.scope, scopes, wanted.before)
             after: int | None = 0
             while after is not None:
                 threads, after = await self._store.read(going.look(after), is_long=True)
@@ -93,27 +110,27 @@ class Prune:
         blobs = await self._remove_blobs()
         while await self._pages.give_back(PAGES):
             tell(removed.messages, found.messages)
-        return Outcome(found, removed, blobs, bytes_before, await self._pages.size())
+        return PruneResult(found, removed, blobs, bytes_before, await self._pages.size())
 
-    async def _remove_unasked(self, before: datetime, actor: Identity) -> Removed:
+    async def _remove_unasked(self, before: datetime, actor: Identity) -> RemovedCounts:
         """Remove the children whose spawn failed before their request was sent: they belong to no thread."""
 
-        async def operation(tx: Transaction) -> Removed:
-            runs = await tx.holdings.unasked(before, BATCH)
+        async def operation(tx: Transaction) -> RemovedCounts:
+            runs = await tx.retention.unasked(before, BATCH)
             if not runs:
-                return Removed()
+                return RemovedCounts()
             gone = await tx.pruned.remove_runs([run.id for run in runs])
             await _bury(Act(tx, actor, self._clock.now()), None, (), gone)
             return gone
 
-        removed = Removed()
+        removed = RemovedCounts()
         while any(some := await self._store.commit(operation, is_long=True)):
             removed = _sum(removed, some)
         return removed
 
-    async def _remove_offers(self, actor: Identity) -> Removed:
+    async def _remove_offers(self, actor: Identity) -> RemovedCounts:
         """Remove the offers whose deliveries are all gone, no matter which run removed those."""
-        removed = Removed()
+        removed = RemovedCounts()
         after: int | None = 0
         last = await self._store.read(_last)
         while after is not None and after < last:
@@ -121,8 +138,8 @@ class Prune:
             removed = _sum(removed, some)
         return removed
 
-    def _offers_from(self, after: int, actor: Identity) -> Operation[tuple[Removed, int | None]]:
-        async def operation(tx: Transaction) -> tuple[Removed, int | None]:
+    def _offers_from(self, after: int, actor: Identity) -> Operation[tuple[RemovedCounts, int | None]]:
+        async def operation(tx: Transaction) -> tuple[RemovedCounts, int | None]:
             removed, further = await tx.pruned.remove_offers(after, EVENTS)
             if any(removed):
                 await _bury(Act(tx, actor, self._clock.now()), None, (), removed)
@@ -134,7 +151,7 @@ class Prune:
         return sum([await self._blobs.remove(digest) for digest in await unused_blobs(self._store, self._blobs)])
 
 
-class _Going(NamedTuple):
+class _Removal(NamedTuple):
     """The threads to remove: of a scope, or without one."""
 
     scope: Scope | None
@@ -146,34 +163,34 @@ class _Going(NamedTuple):
         """Return an operation that finds removable threads. It is a read, so that no writer waits for it."""
 
         async def operation(tx: Transaction) -> Page[MessageId]:
-            page = await tx.holdings.threads(self.scope, self.before, after, THREADS)
-            states = [(thread, await tx.holdings.state(thread)) for thread in page.items]
+            page = await tx.retention.threads(self.scope, self.before, after, THREADS)
+            states = [(thread, await tx.retention.state(thread)) for thread in page.items]
             return Page([thread for thread, state in states if self._fits(state)], page.after)
 
         return operation
 
     def removal(
         self, threads: Sequence[MessageId], actor: Identity, now: datetime
-    ) -> Operation[tuple[Removed, Sequence[MessageId]]]:
+    ) -> Operation[tuple[RemovedCounts, Sequence[MessageId]]]:
         """Return an operation that removes the first of the threads, if they are still removable, and returns the
         remaining ones."""
 
-        async def operation(tx: Transaction) -> tuple[Removed, Sequence[MessageId]]:
+        async def operation(tx: Transaction) -> tuple[RemovedCounts, Sequence[MessageId]]:
             if await self._has_come_alive(tx):
-                return Removed(), ()
+                return RemovedCounts(), ()
             ids: list[MessageId] = []
             left = list(threads)
             while left and len(ids) < BATCH:
-                state = await tx.holdings.state(left[0])
+                state = await tx.retention.state(left[0])
                 if state is not None and self._fits(state):
                     room = BATCH - len(ids)
                     # A thread that is too long for one commit is removed from its end, so that the rest stays readable.
-                    ids += await tx.holdings.newest(left[0], room)
+                    ids += await tx.retention.newest(left[0], room)
                     if state.messages > room:
                         break
                 del left[0]
             if not ids:
-                return Removed(), left
+                return RemovedCounts(), left
             removed = await tx.pruned.remove(ids)
             await _bury(Act(tx, actor, now), self.scope, ids, removed)
             return removed, left
@@ -191,7 +208,7 @@ class _Going(NamedTuple):
         return bool(newest) and newest[0].created_at >= self.before
 
 
-async def _bury(act: Act, scope: Scope | None, ids: Sequence[MessageId], removed: Removed) -> None:
+async def _bury(act: Act, scope: Scope | None, ids: Sequence[MessageId], removed: RemovedCounts) -> None:
     """Write a tombstone: the counts of removed records, and the range of messages."""
     await journal(
         act,
@@ -216,5 +233,5 @@ async def _last(tx: Transaction) -> int:
     return await tx.journal.last()
 
 
-def _sum(one: Removed, other: Removed) -> Removed:
-    return Removed(*(a + b for a, b in zip(one, other, strict=True)))
+def _sum(one: RemovedCounts, other: RemovedCounts) -> RemovedCounts:
+    return RemovedCounts(*(a + b for a, b in zip(one, other, strict=True)))

@@ -4,25 +4,25 @@ from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from covey.core.identity import THE_SPACE
-from covey.core.ids import InboxId, ticket_id
-from covey.core.ledger.delivery import TIME_PASSED, WAITING, Delivery, DeliveryState, Move, state_at
+from covey.core.ledger.delivery import TIME_PASSED, WAITING, DeliveryRecord, DeliveryState, Move, state_at
 from covey.core.ledger.message import Kind
-from covey.core.ledger.ticket import Trouble
+from covey.core.ledger.ticket import TicketTrouble
+from covey.core.names import InboxId, ticket_id
 from covey.ports.clock import Clock, Ids
 from covey.ports.directory import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift
 from covey.services.attention.leases import lapse
 from covey.services.directory.presence import is_live, live_sessions
+from covey.services.mail.filing import NoticePorts
 from covey.services.mail.notices import report_trouble
-from covey.services.mail.updates import NoticePorts
 from covey.services.tasks.moves import expire_task, mend_tasks
 
 BATCH: Final = 500
 """The number of lapsed deliveries per transaction, so that other writers get their turn."""
 
 
-class Tended(NamedTuple):
+class UpkeepResult(NamedTuple):
     """The counts of an upkeep."""
 
     lapsed: int
@@ -49,7 +49,7 @@ class Upkeep:
         self._sweep = sweep
         """Clears up after children whose processes were killed; None if this program can't."""
 
-    async def tend(self) -> Tended:
+    async def tend(self) -> UpkeepResult:
         """End dead sessions, return lapsed offers, expire outdated mail, and send notices of abandoned tasks and lost
         children. Nothing is written if there is nothing to do."""
         ended = await self._end_dead_sessions()
@@ -64,7 +64,7 @@ class Upkeep:
             runs += batch
         if self._sweep is not None:
             runs += await self._sweep()
-        return Tended(lapsed, ended, tasks, runs)
+        return UpkeepResult(lapsed, ended, tasks, runs)
 
     async def mend_inbox(self, act: Act, inbox: InboxId) -> None:
         """Return lapsed offers and expire mail in one inbox, within a transaction that is about to use it."""
@@ -117,13 +117,13 @@ class Upkeep:
             return bool(await tx.runs.untold(1))
 
         async def operation(tx: Transaction) -> int:
-            from covey.services.children.run_ending import mend_runs  # imported late because most spaces never need it
+            from covey.services.children.results import mend_runs  # imported late because most spaces never need it
 
             return await mend_runs(Act(tx, THE_SPACE, self._clock.now()), BATCH, NoticePorts(self._ids, self._liveness))
 
         return await self._store.commit(operation, is_long=True) if await self._store.read(look) else 0
 
-    async def _mend(self, act: Act, delivery: Delivery) -> None:
+    async def _mend(self, act: Act, delivery: DeliveryRecord) -> None:
         if state_at(delivery, act.now) is delivery.state:
             return
         # Repairing one delivery may end a session, and so move others that were read together with it.
@@ -141,11 +141,11 @@ class Upkeep:
                 await expire_task(mending, delivery.message_id, NoticePorts(self._ids, self._liveness))
             await self._report_expiry(mending, delivery)
 
-    async def _report_expiry(self, act: Act, delivery: Delivery) -> None:
+    async def _report_expiry(self, act: Act, delivery: DeliveryRecord) -> None:
         if not delivery.expects_reply or delivery.agent is None:
             return
         copies = await act.tx.deliveries.of_message(delivery.message_id)
         if all(copy.is_terminal for copy in copies if copy.agent == delivery.agent):
             ticket = await act.tx.tickets.get(ticket_id(delivery.message_id, delivery.agent))
             if ticket is not None:
-                await report_trouble(act, ticket, Trouble.EXPIRED, self._ids, self._liveness)
+                await report_trouble(act, ticket, TicketTrouble.EXPIRED, self._ids, self._liveness)

@@ -1,1 +1,1 @@
-"""Channels: conversations with people, and the posts that carry messages to them."""
+"""Channels: conversations with people, their bindings, and the outbox of posts that carry messages to them."""

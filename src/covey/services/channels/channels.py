@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from covey.core.address import Address
 from covey.core.authority import check_free
-from covey.core.channels.binding import OWN, Binding
 from covey.core.channels.channel import (
     ChannelConfig,
     private_of,
@@ -16,33 +14,36 @@ from covey.core.channels.channel import (
     read_config,
     setting_of,
 )
-from covey.core.channels.post import END_OF_TIME, PostMove, PostState, post_moved
+from covey.core.channels.post import END_OF_TIME, OWN, Binding, PostMove, PostState, post_moved
 from covey.core.directory.card import Agent, Card
-from covey.core.directory.token import hash_secret
 from covey.core.errors import ChannelUnknown, ConversationUnbound, Invalid, RequestReplayed
-from covey.core.identity import Identity
-from covey.core.ids import MessageId, derived_message_id, parked_inbox
+from covey.core.identity import Address, Identity, hash_secret
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
 from covey.core.ledger.marks import Marks
 from covey.core.ledger.message import Callback, DataPart, Kind, Part, TextPart
-from covey.core.ledger.receipt import Receipt
-from covey.core.names import AgentName
+from covey.core.ledger.outcome import ReceiptRecord
+from covey.core.names import AgentName, MessageId, derived_message_id, parked_inbox
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
-from covey.services.channels.bindings import bind_conversation, known_binding, known_channel, unbind_conversation
-from covey.services.channels.posting import record
+from covey.services.channels.conversations import (
+    bind_conversation,
+    known_binding,
+    known_channel,
+    record,
+    unbind_conversation,
+)
 from covey.services.directory.directory import enrol
-from covey.services.known import known_message
 from covey.services.mail.mail import Mail
 from covey.services.mail.recipients import SendPolicy
+from covey.services.records import known_message
 
 REMOVED: Final = "the channel was removed"
 FAILED_SHOWN: Final = 1000
 
 
-class Said(NamedTuple):
+class PersonMessage(NamedTuple):
     """A message that a person wrote in a conversation."""
 
     channel: AgentName
@@ -170,7 +171,7 @@ class Channels:
 
         return await self._store.commit(operation)
 
-    async def hear(self, said: Said) -> Receipt:
+    async def hear(self, said: PersonMessage) -> ReceiptRecord:
         """Accept a message that a person wrote: for the recipient of the conversation's binding, or as the answer to
         the message it names. Answers to it go back to the conversation."""
         if not said.text.strip():
@@ -198,7 +199,7 @@ class Channels:
             callback=Callback(said.channel, said.conversation),
         )
         marks = None if said.person is None else Marks(person=said.person)
-        sent = await self._mail.post(draft, Identity(said.channel), SendPolicy(), marks=marks)
+        sent = await self._mail.submit(draft, Identity(said.channel), SendPolicy(), marks=marks)
         if said.is_once and not sent.is_new:
             raise RequestReplayed(sent.message.id)
         return sent.receipt
@@ -224,7 +225,7 @@ async def _config(tx: Transaction, name: AgentName) -> ChannelConfig | None:
     return read_config(name, await tx.settings.get(setting_of(name)), await tx.settings.get(private_setting_of(name)))
 
 
-async def _check_posted(tx: Transaction, said: Said, answered: MessageId) -> None:
+async def _check_posted(tx: Transaction, said: PersonMessage, answered: MessageId) -> None:
     """Raise Invalid if a message was not posted in the conversation: people can answer only what they were shown."""
     await known_message(tx, answered)
     for copy in await tx.deliveries.of_message(answered):
@@ -234,6 +235,6 @@ async def _check_posted(tx: Transaction, said: Said, answered: MessageId) -> Non
     raise Invalid("reply_to", answered, f"it was not posted in this conversation of {said.channel}")
 
 
-def _derived_id(said: Said, key: str) -> MessageId:
-    """Return the id of what is said under a key, always the same. No time stands in it: that would differ."""
+def _derived_id(said: PersonMessage, key: str) -> MessageId:
+    """Return the message id for a key. The id contains no time, so that the same key always has the same id."""
     return derived_message_id(0, hash_secret("\0".join((said.channel, said.conversation, key))))

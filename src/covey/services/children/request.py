@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from covey.core.ids import MessageId
 from covey.core.ledger.message import Callback, FilePart
-from covey.core.names import AgentName, Label
+from covey.core.names import AgentName, Label, MessageId
 from covey.core.work.run import RunMode
 from covey.ports.children import PythonChild
 

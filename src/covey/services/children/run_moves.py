@@ -1,10 +1,9 @@
 """Moves of a run: its record and the journal, and the loss of a run whose session ends."""
 
 from covey.core.directory.session import Session
-from covey.core.ids import message_topic
 from covey.core.ledger.delivery import WAITING, Move
 from covey.core.ledger.event import Action
-from covey.core.names import AgentName
+from covey.core.names import AgentName, message_topic
 from covey.core.work.run import Run, RunMove, run_moved, run_topic
 from covey.services.act import Act, journal, shift
 
@@ -48,7 +47,7 @@ async def unbind_run(act: Act, run: Run) -> None:
     """Remove the binding of a run's conversation."""
     if run.thread is None:
         return
-    from covey.services.channels.bindings import unbind_conversation  # imported late because few runs have one
+    from covey.services.channels.conversations import unbind_conversation  # imported late because few runs have one
 
     binding = await act.tx.bindings.get(AgentName(run.thread.channel), run.thread.session_id)
     if binding is not None and binding.to.value == run.session:

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from covey.core.directory.session import Session
-from covey.core.ids import SessionId
 from covey.core.ledger.event import Event
 from covey.core.ledger.message import Message
+from covey.core.names import SessionId
 from covey.core.work.run import Run, RunId, RunMove, run_moved
 from covey.ports.clock import Clock
 from covey.ports.directory import Liveness
@@ -16,7 +16,7 @@ from covey.ports.store import Store, Transaction
 from covey.ports.work import RunFilter
 from covey.services.children.spawning import known_run
 from covey.services.directory.presence import is_live, why_dead
-from covey.services.known import known_message
+from covey.services.records import known_message
 
 PAGE = 500
 
@@ -29,7 +29,7 @@ class RunView(NamedTuple):
     """The depth below the root of the tree."""
 
 
-class Runs:
+class RunViews:
     def __init__(self, store: Store, clock: Clock, liveness: Liveness) -> None:
         self._store = store
         self._clock = clock

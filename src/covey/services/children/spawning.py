@@ -20,29 +20,29 @@ from covey.core.errors import (
     WaitCircle,
 )
 from covey.core.identity import Identity
-from covey.core.ids import message_topic
 from covey.core.json import Json
 from covey.core.ledger.event import Action
 from covey.core.ledger.message import Callback, DataPart, FilePart, Message
 from covey.core.ledger.outcome import settled_outcome
 from covey.core.limits import RUN_PACE
+from covey.core.names import message_topic
 from covey.core.work.run import Run, RunId, RunState, run_topic, status_of
-from covey.core.work.spawn_rules import check_mode, check_time_limit
-from covey.ports.children import ChildMoment, Launching
+from covey.core.work.spawning import check_mode, check_time_limit
+from covey.ports.children import ChildEvent, Launching
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.children.request import SpawnRequest
-from covey.services.children.stages import Stages, Tools
-from covey.services.children.steps import StageWalk
+from covey.services.children.saga import Saga
+from covey.services.children.stages import SpawnContext, SpawnStages
 from covey.services.children.supervision import Supervision
+from covey.services.dialogue.asks import KNOWN_AFTER, Asks
 from covey.services.directory.directory import Directory, check_label_is_free
-from covey.services.known import known_message
-from covey.services.mail.asks import KNOWN_AFTER, Asks
 from covey.services.mail.attachments import Attachments
-from covey.services.mail.updates import NoticePorts
-from covey.services.mail.waits import Waits
-from covey.services.waiting import Waiting
+from covey.services.mail.filing import NoticePorts
+from covey.services.mail.waits import WaitRegistry
+from covey.services.polling import Poller
+from covey.services.records import known_message
 from covey.services.warning import warn
 
 STOP_SECONDS = 15.0
@@ -50,7 +50,7 @@ STOP_SECONDS = 15.0
 
 
 class RunResult(NamedTuple):
-    """The result of a child, or its answer so far."""
+    """The result of a child, or its answer so far. True only if the child completed its task."""
 
     run: Run
     status: RunState
@@ -61,6 +61,10 @@ class RunResult(NamedTuple):
     message: Message | None = None
     """The answer; None if there is none, because the spawn failed or the parent waived it."""
 
+    def __bool__(self) -> bool:
+        """True only if the child completed its task."""
+        return self.status is RunState.COMPLETED
+
 
 class Spawning:
     """Starts, awaits and stops children. With a `holder`, only that agent's children; `own` is its view of the
@@ -70,12 +74,12 @@ class Spawning:
         self,
         store: Store,
         clock: Clock,
-        desk: NoticePorts,
+        notice_ports: NoticePorts,
         directory: Directory,
         attachments: Attachments,
         asks: Asks,
-        waits: Waits,
-        waiting: Waiting,
+        waits: WaitRegistry,
+        waiting: Poller,
         supervision: Supervision,
         launching: Callable[[], Launching | None],
         own: Store,
@@ -84,7 +88,7 @@ class Spawning:
         self._store = store
         self._own = own
         self._clock = clock
-        self._desk = desk
+        self._notice_ports = notice_ports
         self._directory = directory
         self._attachments = attachments
         self._asks = asks
@@ -93,9 +97,9 @@ class Spawning:
         self._supervision = supervision
         self._launching = launching
         self._holder = holder
-        self.stages = Stages
+        self.stages = SpawnStages
         """The class of the stages; tests replace it."""
-        self._half_undone: list[tuple[StageWalk, BaseException]] = []
+        self._half_undone: list[tuple[Saga, BaseException]] = []
         """Failed spawns that could not be undone, because the store failed too."""
 
     async def spawn(self, wish: SpawnRequest, actor: Identity) -> Run:
@@ -112,12 +116,12 @@ class Spawning:
         check_time_limit(wish.time_limit)
         launching = self._launching()
         if launching is None:
-            raise LauncherUnavailable("this program can't start children: nothing would watch over them")
+            raise LauncherUnavailable("this program has no supervisor for children")
         await self._supervision.sweep(launching)
         await self._undo_again()
-        tools = Tools(self._clock.now, self._desk, self._directory, self._attachments, launching)
-        stages = self.stages(wish, actor, RunId(self._desk.ids.session_id()), tools)
-        walk = StageWalk(stages.steps(), stages.planned(), actor, self._store, self._clock.now)
+        tools = SpawnContext(self._clock.now, self._notice_ports, self._directory, self._attachments, launching)
+        stages = self.stages(wish, actor, RunId(self._notice_ports.ids.session_id()), tools)
+        walk = Saga(stages.steps(), stages.planned(), actor, self._store, self._clock.now)
         try:
             await walk.go()
         except BaseException as error:
@@ -234,18 +238,18 @@ class Spawning:
             answer,
         )
 
-    async def _note_storm(self, stages: Stages, error: TreeExhausted, actor: Identity) -> None:
+    async def _note_storm(self, stages: SpawnStages, error: TreeExhausted, actor: Identity) -> None:
         """Record that a causal tree was stopped at a spawn, because the transaction that detected it was rolled
         back."""
         with suppress(Unavailable):  # the parent gets the error even if it can't be recorded
             await self._store.commit(lambda tx: stages.note_storm(Act(tx, actor, self._clock.now()), error))
 
-    async def _undo(self, walk: StageWalk, error: BaseException, launching: Launching) -> None:
+    async def _undo(self, walk: Saga, error: BaseException, launching: Launching) -> None:
         try:
             if await walk.undo(error):
-                await launching.plugins.tell(ChildMoment.FAILED, walk.run)
+                await launching.plugins.tell(ChildEvent.FAILED, walk.run)
         except Unavailable as trouble:
-            warn("the spawn of run %s failed and can't be taken back yet: %s", walk.run.id, trouble.message)
+            warn("the spawn of run %s failed and can't be undone yet: %s", walk.run.id, trouble.message)
             self._half_undone.append((walk, error))
 
     async def _undo_again(self) -> None:

@@ -20,42 +20,37 @@ from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
-from covey.core.address import Address, AddressKind, main_key
 from covey.core.directory.card import Card
 from covey.core.errors import CoveyError, Invalid, NoParent, TreeExhausted
-from covey.core.identity import Grade, Identity
-from covey.core.ids import MessageId, OfferId
-from covey.core.ledger.body import body_of
+from covey.core.identity import Address, AddressKind, Grade, Identity, main_key
 from covey.core.ledger.delivery import WAITING, DeliveryState, Move
 from covey.core.ledger.draft import Draft, compose
-from covey.core.ledger.evidence import whole
 from covey.core.ledger.marks import Marks
-from covey.core.ledger.message import Callback, FilePart, Kind, Message
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.message import Callback, FilePart, Kind, Message, body_of
+from covey.core.ledger.offer import Presentation, whole
 from covey.core.ledger.ticket import TicketMove, TicketState
 from covey.core.ledger.wire import encode
 from covey.core.limits import MAX_LEASE
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, OfferId
 from covey.core.work.run import LauncherKind, Run, RunId, RunMove, RunState, Stage
-from covey.core.work.spawn_prompt import carried, first_prompt
-from covey.core.work.spawn_rules import Parent, check_spawn, check_startable
-from covey.ports.children import Child, ChildMoment, Errand, Launching
+from covey.core.work.spawning import SpawnParent, carried, check_spawn, check_startable, first_prompt
+from covey.ports.children import Child, ChildEvent, ChildWork, Launching
 from covey.ports.store import Transaction
 from covey.ports.work import RunFilter
 from covey.services.act import Act, shift, shift_ticket
-from covey.services.attention.offers import Part, make_offer
-from covey.services.channels.bindings import bind_conversation
+from covey.services.attention.offers import OfferPart, make_offer
+from covey.services.channels.conversations import bind_conversation
 from covey.services.children.request import SpawnRequest
 from covey.services.children.run_moves import shift_run, unbind_run
-from covey.services.children.steps import Step
-from covey.services.directory.directory import Directory, JoinRequest, Minted
-from covey.services.directory.pauses import check_not_paused
+from covey.services.children.saga import SagaStep
+from covey.services.directory.directory import Directory, JoinRequest, SessionKeys
 from covey.services.directory.presence import end_session, live_sessions
-from covey.services.known import known_agent, known_message, own_session
+from covey.services.directory.settings import check_not_paused
 from covey.services.mail.acceptance import Acceptance
 from covey.services.mail.attachments import Attachments
+from covey.services.mail.filing import NoticePorts
 from covey.services.mail.recipients import SendPolicy
-from covey.services.mail.updates import NoticePorts
+from covey.services.records import known_agent, known_message, own_session
 from covey.services.storms.check import stop_storm
 
 
@@ -83,35 +78,35 @@ async def _channel_for(act: Act, run: Run, relaying: MessageId | None) -> AgentN
     bound = {binding.channel for binding in await act.tx.bindings.all() if binding.to.value in names}
     found = sorted(bound or {agent.name for agent in await act.tx.agents.all() if agent.card.channel})
     if not found:
-        raise Invalid("thread", True, "this space has no channel that people could read along on: add one first")
+        raise Invalid("thread", True, "this space has no channel for people: add one first (`covey channels add`)")
     if len(found) > 1:
-        raise Invalid("thread", True, f"name the channel and the conversation: there are {', '.join(found)}")
+        raise Invalid("thread", True, f"name the channel and the conversation: the channels are {', '.join(found)}")
     return found[0]
 
 
 SPAWN_FAILED = "its spawn failed"
 
 
-class Tools(NamedTuple):
+class SpawnContext(NamedTuple):
     """The dependencies of the stages."""
 
     now: Callable[[], datetime]
-    desk: NoticePorts
+    notice_ports: NoticePorts
     directory: Directory
     attachments: Attachments
     launching: Launching
 
 
-class Stages:
+class SpawnStages:
     """The stages of one spawn. Results that a later stage needs are kept in fields; if a transaction is retried, they
     are computed again."""
 
-    def __init__(self, wish: SpawnRequest, actor: Identity, run_id: RunId, tools: Tools) -> None:
-        ids = tools.desk.ids
+    def __init__(self, wish: SpawnRequest, actor: Identity, run_id: RunId, tools: SpawnContext) -> None:
+        ids = tools.notice_ports.ids
         self._wish = wish
         self._actor = actor
         self._tools = tools
-        self._minted = Minted(ids.session_id(), ids.secret(), tools.desk.liveness.hold())
+        self._minted = SessionKeys(ids.session_id(), ids.secret(), tools.notice_ports.liveness.hold())
         self._offer: OfferId = ids.offer_id()
         self._run_id = run_id
         self._asker = actor
@@ -124,23 +119,23 @@ class Stages:
         self._is_cleared = True
         """True if no folder exists: it was not made yet, or was removed again."""
 
-    def steps(self) -> Sequence[Step]:
+    def steps(self) -> Sequence[SagaStep]:
         """Return the ten stages in order. A stage without outside work gets no `in_world`, because that would force an
         extra commit."""
         attachments = self.attachments if self._wish.attachments else None
         workspace = self.workspace if self._has_folder else None
         hooks = self.hooks if self._tools.launching.plugins.are_there else None
         return (
-            Step(Stage.PERMISSION, in_ledger=self.permission),
-            Step(Stage.SESSION, in_ledger=self.session, undo=self.end_session),
-            Step(Stage.THREAD, in_ledger=self.thread, undo=self.unbind),
-            Step(Stage.ATTACHMENTS, in_world=attachments),
-            Step(Stage.PROMPT, in_ledger=self.prompt, undo=self.withdraw),
-            Step(Stage.WORKSPACE, in_world=workspace, unmake=self.clear),
-            Step(Stage.LAUNCH, in_world=self.launch, unmake=self.abort),
-            Step(Stage.REGISTRATION, in_ledger=self.registration),
-            Step(Stage.HOOKS, in_world=hooks),
-            Step(Stage.RETURN),
+            SagaStep(Stage.PERMISSION, in_ledger=self.permission),
+            SagaStep(Stage.SESSION, in_ledger=self.session, undo=self.end_session),
+            SagaStep(Stage.THREAD, in_ledger=self.thread, undo=self.unbind),
+            SagaStep(Stage.ATTACHMENTS, in_world=attachments),
+            SagaStep(Stage.PROMPT, in_ledger=self.prompt, undo=self.withdraw),
+            SagaStep(Stage.WORKSPACE, in_world=workspace, unmake=self.clear),
+            SagaStep(Stage.LAUNCH, in_world=self.launch, unmake=self.abort),
+            SagaStep(Stage.REGISTRATION, in_ledger=self.registration),
+            SagaStep(Stage.HOOKS, in_world=hooks),
+            SagaStep(Stage.RETURN),
         )
 
     def planned(self) -> Run:
@@ -154,7 +149,7 @@ class Stages:
             key=main_key(agent).child(session),
             agent=agent,
             parent_agent=self._actor.agent,
-            request=self._tools.desk.ids.message_id(now),
+            request=self._tools.notice_ports.ids.message_id(now),
             mode=wish.mode,
             launcher=self._launcher,
             state=RunState.STARTING,
@@ -231,7 +226,7 @@ class Stages:
         led_by = None if self._wish.led_by is None else await act.tx.messages.get(self._wish.led_by)
         composed = compose(draft, self._asker, run.request, act.now, None, relayed, led_by)
         self._request = request = composed._replace(marks=Marks(run=run.id, brief=self._wish.task))
-        acceptance = Acceptance(self._tools.desk.ids, self._tools.desk.liveness)
+        acceptance = Acceptance(self._tools.notice_ports.ids, self._tools.notice_ports.liveness)
         asking = act._replace(actor=self._asker)
         receipt = await acceptance.accept(asking, request, encode(request), SendPolicy(spawns=True), None, [])
         if isinstance(receipt, CoveyError):  # the causal tree is exhausted
@@ -252,7 +247,7 @@ class Stages:
         """Stage 7: start the child's program."""
         if self._request is None:
             raise RuntimeError("the prompt comes before the launch")
-        await self._tools.launching.launch(Errand(self.child(run), self._request, self._request.text))
+        await self._tools.launching.launch(ChildWork(self.child(run), self._request, self._request.text))
 
     async def registration(self, act: Act, run: Run) -> Run:
         """Stage 8: record that the child runs, and that it was shown its request."""
@@ -261,13 +256,13 @@ class Stages:
         given = [copy for copy in copies if copy.session == run.session and copy.state is DeliveryState.QUEUED]
         if session is not None and given:
             child = act._replace(actor=Identity(run.agent, run.session, Grade.SESSION))
-            parts = [Part(copy, whole(len(body_of(await known_message(act.tx, run.request))))) for copy in given]
+            parts = [OfferPart(copy, whole(len(body_of(await known_message(act.tx, run.request))))) for copy in given]
             await make_offer(child, self._offer, session, parts, "first prompt", Presentation.ONCE, MAX_LEASE)
         return await shift_run(act, run, RunMove.REGISTER)
 
     async def hooks(self, run: Run) -> None:
         """Stage 9: notify plugins. Their failures do not stop the spawn."""
-        await self._tools.launching.plugins.tell(ChildMoment.SPAWNED, run)
+        await self._tools.launching.plugins.tell(ChildEvent.SPAWNED, run)
 
     def child(self, run: Run) -> Child:
         """Stage 10: return the child, for the parent's process to supervise."""
@@ -323,7 +318,7 @@ class Stages:
         """Record that the causal tree was stopped at stage 5. The spawn itself was rolled back. The child is not
         notified, because it was never created."""
         if self._request is not None:
-            await stop_storm(act, self._request, (), error, self._tools.desk)
+            await stop_storm(act, self._request, (), error, self._tools.notice_ports)
 
     # --------------------------------------------------------------------------------------------- their inputs
 
@@ -346,11 +341,11 @@ class Stages:
         self._asker = Identity(caller.parent_agent, caller.parent, Grade.SPACE)
         return run._replace(parent=caller.parent, parent_agent=caller.parent_agent, sibling_of=caller.session)
 
-    async def _parent(self, tx: Transaction, run: Run) -> Parent:
+    async def _parent(self, tx: Transaction, run: Run) -> SpawnParent:
         session = await tx.sessions.get(run.parent) if run.parent else None
         agent = await tx.agents.get(run.parent_agent)
         key = None if session is None else session.key
-        return Parent(run.parent_agent, key, agent.card if agent else Card(), self._actor.is_operator)
+        return SpawnParent(run.parent_agent, key, agent.card if agent else Card(), self._actor.is_operator)
 
     async def _alive(self, act: Act, run: Run, limit: int) -> int:
         """Return the number of children of the parent's agent, over all its sessions. At the limit, children whose
@@ -360,5 +355,5 @@ class Stages:
             return alive
         others = await act.tx.runs.find(RunFilter(parent_agent=run.parent_agent, has_ended=False), alive)
         for agent in {other.agent for other in others}:
-            await live_sessions(act, agent, self._tools.desk.liveness)
+            await live_sessions(act, agent, self._tools.notice_ports.liveness)
         return await act.tx.runs.alive(run.parent_agent)

@@ -1,1 +1,1 @@
-"""Dialogue: threads, unanswered questions, the gate, approvals and negotiations."""
+"""Dialogue: threads, questions with a ticket, the gate, approvals and negotiations."""

@@ -14,47 +14,45 @@ from covey.core.errors import (
     OrphanInbox,
     TicketUnknown,
 )
-from covey.core.formats.foreign_ids import file_id
+from covey.core.formats.layout import file_id
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, TicketId, parked_inbox, ticket_id
-from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState, Move, state_at
+from covey.core.ledger.delivery import WAITING, DeliveryRecord, DeliveryState, Move, state_at
 from covey.core.ledger.event import Action
-from covey.core.ledger.gate import Verdict, verdict
 from covey.core.ledger.message import Message
+from covey.core.ledger.outcome import Verdict, verdict
 from covey.core.ledger.ticket import Ticket, TicketMove, TicketState
-from covey.core.names import AgentName, Scope
+from covey.core.names import AgentName, MessageId, Scope, TicketId, parked_inbox, ticket_id
 from covey.ports.clock import Clock
 from covey.ports.folder import SharedArchive
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift, shift_ticket
-from covey.services.directory.policies import CLOSED_ROSTER, is_on
-from covey.services.known import known_agent, known_message
-from covey.services.mail.by_now import ticket_by_now, tickets_by_now
-from covey.services.mail.damage import message_or_notice
-from covey.services.mail.looking import Item
+from covey.services.directory.settings import CLOSED_ROSTER, is_on
+from covey.services.mail.current_state import ticket_by_now, tickets_by_now
+from covey.services.mail.inbox import InboxItem
 from covey.services.mail.mail import not_for
+from covey.services.records import known_agent, known_message, message_or_notice
 
 
-async def unarchived(tx: Transaction, agent: AgentName, now: datetime) -> Sequence[Item]:
+async def unarchived(tx: Transaction, agent: AgentName, now: datetime) -> Sequence[InboxItem]:
     """Return each unarchived message once, by seq. For an unknown agent, raise OrphanInbox if mail waits for that name;
     otherwise raise RecipientUnknown on a closed roster, and return nothing on an open one."""
     found = await _copies(tx, agent, now)
     if await tx.agents.get(agent) is None:
         await _check_unknown(tx, agent, len(found))
     by_seq = sorted(found.values(), key=_seq)
-    return [Item(d, await message_or_notice(tx, d.message_id, d.updated_at), state_at(d, now)) for d in by_seq]
+    return [InboxItem(d, await message_or_notice(tx, d.message_id, d.updated_at), state_at(d, now)) for d in by_seq]
 
 
-async def numbered(tx: Transaction, agent: AgentName, number: int, now: datetime) -> Delivery | None:
+async def numbered(tx: Transaction, agent: AgentName, number: int, now: datetime) -> DeliveryRecord | None:
     """Return the delivery with a number for an agent: an unarchived one, otherwise one that was handled."""
     waiting = (copy for copy in (await _copies(tx, agent, now)).values() if copy.number == number)
     handled = await tx.deliveries.handled(agent, number) if number > 0 else ()
     return next(waiting, None) or next(iter(handled), None)
 
 
-async def _copies(tx: Transaction, agent: AgentName, now: datetime) -> dict[MessageId, Delivery]:
-    found: dict[MessageId, Delivery] = {}
+async def _copies(tx: Transaction, agent: AgentName, now: datetime) -> dict[MessageId, DeliveryRecord]:
+    found: dict[MessageId, DeliveryRecord] = {}
     for inbox in (parked_inbox(agent), *[session.inbox for session in await tx.sessions.of_agent(agent)]):
         after = 0
         while page := await tx.inboxes.waiting(inbox, WAITING, after):
@@ -73,7 +71,7 @@ async def _check_unknown(tx: Transaction, agent: AgentName, waiting: int) -> Non
         await known_agent(tx, agent)
 
 
-def _seq(delivery: Delivery) -> int:
+def _seq(delivery: DeliveryRecord) -> int:
     return delivery.seq
 
 
@@ -81,7 +79,7 @@ SWEPT: Final = "swept"
 """The reason on a delivery that was waiting in a scope when the scope was swept."""
 
 
-class Swept(NamedTuple):
+class SweepResult(NamedTuple):
     """The result of a sweep."""
 
     scope: Scope
@@ -120,6 +118,15 @@ class Dialogue:
 
         return await self._store.read(operation)
 
+    async def all_owed(self) -> Sequence[Ticket]:
+        """Return the answers that all agents owe, by debtor, oldest first."""
+
+        async def operation(tx: Transaction) -> Sequence[Ticket]:
+            tickets = [ticket for debtor in await tx.tickets.debtors() for ticket in await tx.tickets.owed_by(debtor)]
+            return await tickets_by_now(tx, tickets, self._clock.now())
+
+        return await self._store.read(operation, is_long=True)
+
     async def owed_to(self, agent: AgentName) -> Sequence[Ticket]:
         """Return the answers that an agent waits for, oldest first."""
 
@@ -128,19 +135,19 @@ class Dialogue:
 
         return await self._store.read(operation)
 
-    async def unarchived(self, agent: AgentName) -> Sequence[Item]:
+    async def unarchived(self, agent: AgentName) -> Sequence[InboxItem]:
         """Return an agent's unarchived mail, by seq: its waiting mail, and the requests whose tickets are not
         closed."""
 
-        async def operation(tx: Transaction) -> Sequence[Item]:
+        async def operation(tx: Transaction) -> Sequence[InboxItem]:
             return await unarchived(tx, agent, self._clock.now())
 
         return await self._store.read(operation, is_long=True)
 
-    async def numbered(self, agent: AgentName, number: int) -> Delivery:
+    async def numbered(self, agent: AgentName, number: int) -> DeliveryRecord:
         """Return the delivery with an agent's number, handled or not. Raise NumberUnknown if there is none."""
 
-        async def operation(tx: Transaction) -> Delivery:
+        async def operation(tx: Transaction) -> DeliveryRecord:
             delivery = await numbered(tx, agent, number, self._clock.now())
             if delivery is None:
                 raise NumberUnknown(str(number), agent)
@@ -230,12 +237,12 @@ class Dialogue:
 
         return await self._store.commit(operation)
 
-    async def sweep(self, scope: Scope, actor: Identity, force_because: str | None = None) -> Swept:
+    async def sweep(self, scope: Scope, actor: Identity, force_because: str | None = None) -> SweepResult:
         """Archive all messages of a scope whose gate is passed or forced. Raise GateClosed if it is not."""
         if force_because is not None and not force_because.strip():
             raise Invalid("reason", force_because, "forcing the gate needs a reason")
 
-        async def operation(tx: Transaction) -> Swept:
+        async def operation(tx: Transaction) -> SweepResult:
             act = Act(tx, actor, self._clock.now())
             judged = verdict(scope, seen_by(actor, await tx.tickets.owed_in(scope)))
             if not judged.passed and force_because is not None:
@@ -247,7 +254,7 @@ class Dialogue:
                 await shift(act, delivery, Move.SETTLE, SWEPT)
             moved = await tx.messages.sweep(scope)
             await journal(act, Action.MESSAGE_SWEPT, scope=scope, moved=moved)
-            return Swept(scope, moved, judged)
+            return SweepResult(scope, moved, judged)
 
         return await self._store.commit(operation, is_long=True)
 

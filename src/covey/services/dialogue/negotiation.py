@@ -1,30 +1,26 @@
-"""Negotiation: a conversation of two sessions in rounds, in one thread; and messages that expect no reply.
-
-A round is an ask: its ticket is durable, also after a timeout, and a late answer arrives once. A session that owes an
-answer in a negotiation gives it with its next message, by any tool. The end of a negotiation is in `negotiation_end`.
-"""
+"""Negotiation: a conversation of two sessions in rounds, in one thread; and messages that expect no reply."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Final, NamedTuple
 
-from covey.core.address import Address, AddressKind
 from covey.core.authority import check_operator, is_bound
-from covey.core.channels.binding import OWN
+from covey.core.channels.post import OWN
 from covey.core.directory.session import Session
 from covey.core.errors import Invalid, RoundsExhausted
-from covey.core.identity import Identity
-from covey.core.ids import MessageId, TicketId, ticket_id, ticket_message
+from covey.core.identity import Address, AddressKind, Identity
 from covey.core.ledger.delivery import WAITING, Move
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Action
-from covey.core.ledger.marks import Marks, Step, Together, is_part_of, pair_of
+from covey.core.ledger.marks import DialogueKind, Marks, Step, is_part_of, pair_of
 from covey.core.ledger.message import Callback, Kind, Message, Part, text_of
 from covey.core.ledger.outcome import Outcome, OutcomeKind
 from covey.core.ledger.ticket import Ticket
+from covey.core.names import MessageId, TicketId, ticket_id, ticket_message
 from covey.core.work.negotiation import (
     ROUNDS_SETTING,
-    Ending,
     Negotiation,
+    NegotiationEnding,
     is_skip,
     parse_rounds,
     read_negotiation,
@@ -34,11 +30,46 @@ from covey.ports.clock import Clock
 from covey.ports.store import Operation, Store, Transaction
 from covey.services.act import Act, journal, shift
 from covey.services.attention.recently_shown import RecentlyShown
-from covey.services.dialogue.exchange import Exchange, ExchangeState
-from covey.services.dialogue.negotiation_rounds import rounds_of
-from covey.services.mail.asks import Asks
+from covey.services.dialogue.asks import Asks
+from covey.services.dialogue.negotiation_end import rounds_of
 from covey.services.mail.mail import Mail
 from covey.services.mail.recipients import SendPolicy
+
+
+class ExchangeState(StrEnum):
+    REPLIED = "ok"
+    """The other side sent a message: it is the reply."""
+    DELIVERED = "delivered"
+    """Nothing was waited for."""
+    NO_REPLY_YET = "delivered_no_reply"
+    """The wait timed out. The ticket stays open; a late reply arrives once, in the same thread."""
+    ENDED = "ended"
+    """The negotiation is over, or there was none."""
+    FAILED = "failed"
+    """There will be no reply; `reason` gives the cause."""
+
+
+class SessionExchange(NamedTuple):
+    """The result of a message to a session. True only if the other side replied."""
+
+    state: ExchangeState
+    session: Session
+    """The other side."""
+    message_id: MessageId | None = None
+    """The id of the message that was sent."""
+    round: int | None = None
+    """None if the message is not part of a negotiation."""
+    limit: int | None = None
+    reply: Message | None = None
+    is_question: bool = False
+    """True if the reply is a question back, whose answer is owed now."""
+    ticket: TicketId | None = None
+    ending: NegotiationEnding | None = None
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        """True only if the other side replied."""
+        return self.state is ExchangeState.REPLIED
 
 
 async def result_place(tx: Transaction, to: Session, actor: Identity, led_by: MessageId | None) -> Callback | None:
@@ -76,7 +107,7 @@ Whom = Session | Operation[Session]
 """The other side, or an operation that looks it up."""
 
 
-class Patience(NamedTuple):
+class ReplyTimeouts(NamedTuple):
     """The timeouts for a reply."""
 
     here: float
@@ -87,7 +118,7 @@ class Patience(NamedTuple):
     """True if a reply is wanted."""
 
 
-class Look(NamedTuple):
+class NegotiationView(NamedTuple):
     """The state between two sessions at one time."""
 
     known: Negotiation | None
@@ -95,7 +126,7 @@ class Look(NamedTuple):
     other: Session
 
 
-class _Read(NamedTuple):
+class _ThreadRead(NamedTuple):
     """A thread as it was last read, with the negotiation parsed from it."""
 
     messages: Sequence[MessageId]
@@ -104,13 +135,13 @@ class _Read(NamedTuple):
 
 
 class Negotiations:
-    def __init__(self, store: Store, clock: Clock, mail: Mail, asks: Asks, lately: RecentlyShown) -> None:
+    def __init__(self, store: Store, clock: Clock, mail: Mail, asks: Asks, recently_shown: RecentlyShown) -> None:
         self._store = store
         self._clock = clock
         self._mail = mail
         self._asks = asks
-        self._lately = lately
-        self._read: dict[str, _Read] = {}
+        self._recently_shown = recently_shown
+        self._read: dict[str, _ThreadRead] = {}
         """A cache by pair, so that a round reads only the new messages of its thread."""
 
     async def say(
@@ -122,7 +153,7 @@ class Negotiations:
         callback: Callback | None = None,
         *,
         waits_on: float | None = None,
-    ) -> Exchange:
+    ) -> SessionExchange:
         """Send a message to a session. If the actor owes an answer there, this is the answer. With a timeout the
         message is a round of the pair's negotiation, which begins with it if there is none, and the reply is waited
         for. Without a timeout the message is only delivered, and no reply is needed. REPLY_SKIP ends the negotiation.
@@ -134,10 +165,12 @@ class Negotiations:
         A caller that wants to return at once and wait by itself passes the length of its wait as `waits_on`. The
         message is then a round, too.
         """
-        patience = Patience(timeout, timeout, timeout > 0) if waits_on is None else Patience(0.0, waits_on, True)
+        patience = (
+            ReplyTimeouts(timeout, timeout, timeout > 0) if waits_on is None else ReplyTimeouts(0.0, waits_on, True)
+        )
         known, limit, to = await self.look(actor, to)
         if to.id == actor.session:
-            raise Invalid("session", str(to.key), "that is your own; name another one")
+            raise Invalid("session", str(to.key), "this is your own session; name another one")
         text = text_of(parts)
         owed = None if known is None else known.owed_by(actor)
         if known is not None and owed is not None:
@@ -157,26 +190,26 @@ class Negotiations:
             raise RoundsExhausted(str(to.key), known.limit, rest.total_seconds())
         return await self._begin(parts, to, actor, patience, limit, callback)
 
-    async def wait(self, to: Whom, actor: Identity, timeout: float) -> Exchange:
+    async def wait(self, to: Whom, actor: Identity, timeout: float) -> SessionExchange:
         """Wait for the reply of a session to the actor's last question. A reply that has arrived is returned again."""
         known, _, to = await self.look(actor, to)
         asked = None if known is None else known.asked_by(actor)
         if known is None or asked is None:
-            reason = "you have asked it nothing"
-            return Exchange(ExchangeState.ENDED, to, ending=known.ending if known else None, reason=reason)
+            reason = "you have asked this session nothing"
+            return SessionExchange(ExchangeState.ENDED, to, ending=known.ending if known else None, reason=reason)
         return await self._await(known, asked, to, actor, timeout)
 
-    async def look(self, actor: Identity, whom: Whom) -> Look:
+    async def look(self, actor: Identity, whom: Whom) -> NegotiationView:
         """Return the actor's last negotiation with a session, and the limit of rounds of a new one."""
 
-        async def operation(tx: Transaction) -> Look:
+        async def operation(tx: Transaction) -> NegotiationView:
             other = whom if isinstance(whom, Session) else await whom(tx)
-            pair = pair_of(Together.TALK, actor, _side(other))
+            pair = pair_of(DialogueKind.TALK, actor, _side(other))
             limit = await rounds_of(tx)
             first = await tx.messages.latest_of(pair)
             is_theirs = first is not None and is_part_of(pair, first.sender)
             thread = await tx.messages.thread(first.thread) if first is not None and is_theirs else ()
-            return Look(self._made_of(thread, pair, limit), limit, other)
+            return NegotiationView(self._made_of(thread, pair, limit), limit, other)
 
         return await self._store.read(operation)
 
@@ -189,7 +222,7 @@ class Negotiations:
             known = read_negotiation(thread, limit)
         if len(self._read) >= MOST_READ:
             self._read.clear()
-        self._read[pair] = _Read(ids, limit, known)
+        self._read[pair] = _ThreadRead(ids, limit, known)
         return known
 
     async def rounds(self) -> int:
@@ -213,29 +246,29 @@ class Negotiations:
         parts: tuple[Part, ...],
         to: Session,
         actor: Identity,
-        patience: Patience,
+        patience: ReplyTimeouts,
         limit: int,
         callback: Callback | None,
-    ) -> Exchange:
+    ) -> SessionExchange:
         led_by = await self._led_by(to, actor)
         draft = _asking(parts, to)._replace(
             round=1,
             led_by=led_by,
             callback=callback or await self._store.read(lambda tx: result_place(tx, to, actor, led_by)),
         )
-        marks = Marks(pair_of(Together.TALK, actor, _side(to)), to.agent, Step.ROUND)
+        marks = Marks(pair_of(DialogueKind.TALK, actor, _side(to)), to.agent, Step.ROUND)
         outcome = await self._ask(draft, actor, patience, marks)
         return await self._exchange(outcome, to, actor, 1, limit)
 
     async def _round(
-        self, known: Negotiation, parts: tuple[Part, ...], to: Session, actor: Identity, patience: Patience
-    ) -> Exchange:
+        self, known: Negotiation, parts: tuple[Part, ...], to: Session, actor: Identity, patience: ReplyTimeouts
+    ) -> SessionExchange:
         draft = _asking(parts, to)._replace(round=known.round + 1, in_reply_to=known.last.id)
         outcome = await self._ask(draft, actor, patience, Marks(step=Step.ROUND), known.last)
         return await self._exchange(outcome, to, actor, known.round + 1, known.limit)
 
     async def _ask(
-        self, draft: Draft, actor: Identity, patience: Patience, marks: Marks, answered: Message | None = None
+        self, draft: Draft, actor: Identity, patience: ReplyTimeouts, marks: Marks, answered: Message | None = None
     ) -> Outcome:
         policy = SendPolicy(waits=patience.known)
         return await self._asks.ask(
@@ -249,23 +282,25 @@ class Negotiations:
         parts: tuple[Part, ...],
         to: Session,
         actor: Identity,
-        patience: Patience,
-    ) -> Exchange:
+        patience: ReplyTimeouts,
+    ) -> SessionExchange:
         draft = Draft(Kind.RESPONSE, (), parts, round=known.round, in_reply_to=owed.id)
-        sent = await self._mail.post(draft, actor, ANSWERING, owed)
+        sent = await self._mail.submit(draft, actor, ANSWERING, owed)
         after = read_on(known, sent.message)
         awaited = after.awaited_by(actor)
         if awaited is not None and patience.is_round:  # the other side had asked back, and may answer now
             return await self._await(known, awaited.id, to, actor, patience.here)
         state = ExchangeState.DELIVERED if after.ending is None else ExchangeState.ENDED
-        return Exchange(state, to, sent.message.id, known.round, known.limit, ending=after.ending)
+        return SessionExchange(state, to, sent.message.id, known.round, known.limit, ending=after.ending)
 
-    async def _end(self, known: Negotiation | None, parts: tuple[Part, ...], to: Session, actor: Identity) -> Exchange:
+    async def _end(
+        self, known: Negotiation | None, parts: tuple[Part, ...], to: Session, actor: Identity
+    ) -> SessionExchange:
         if known is None or known.ending is not None:
             reason = "there is no negotiation to end"
-            return Exchange(ExchangeState.ENDED, to, ending=known.ending if known else None, reason=reason)
+            return SessionExchange(ExchangeState.ENDED, to, ending=known.ending if known else None, reason=reason)
         ended = await self._tell(known, parts, to, actor, is_end=True)
-        return ended._replace(state=ExchangeState.ENDED, ending=Ending.SKIPPED)
+        return ended._replace(state=ExchangeState.ENDED, ending=NegotiationEnding.SKIPPED)
 
     async def _tell(
         self,
@@ -275,7 +310,7 @@ class Negotiations:
         actor: Identity,
         *,
         is_end: bool = False,
-    ) -> Exchange:
+    ) -> SessionExchange:
         draft = Draft(Kind.NOTIFY, (Address(AddressKind.SESSION, to.id),), parts)
         if known is None:
             draft = draft._replace(led_by=await self._led_by(to, actor))
@@ -285,19 +320,21 @@ class Negotiations:
         receipt = await self._mail.send(draft, actor, SendPolicy(), marks)
         count, limit = (None, None) if known is None else (known.round, known.limit)
         if receipt.delivered:
-            return Exchange(ExchangeState.DELIVERED, to, receipt.message_id, count, limit)
+            return SessionExchange(ExchangeState.DELIVERED, to, receipt.message_id, count, limit)
         reason = next((copy.reason or "" for copy in receipt.refused), "")
-        return Exchange(ExchangeState.FAILED, to, receipt.message_id, count, limit, reason=reason)
+        return SessionExchange(ExchangeState.FAILED, to, receipt.message_id, count, limit, reason=reason)
 
     async def _await(
         self, known: Negotiation, asked: MessageId, to: Session, actor: Identity, timeout: float
-    ) -> Exchange:
+    ) -> SessionExchange:
         ticket = ticket_id(asked, to.agent)
         outcome = await self._asks.resume(ticket, actor, timeout, heeds_questions=True)
         return await self._exchange(outcome, to, actor, known.round, known.limit)
 
-    async def _exchange(self, outcome: Outcome, to: Session, actor: Identity, count: int, limit: int) -> Exchange:
-        said = Exchange(
+    async def _exchange(
+        self, outcome: Outcome, to: Session, actor: Identity, count: int, limit: int
+    ) -> SessionExchange:
+        said = SessionExchange(
             ExchangeState.NO_REPLY_YET,
             to,
             outcome.ticket.message_id,
@@ -307,8 +344,14 @@ class Negotiations:
             reason=outcome.reason,
         )
         if outcome.answer is not None:
-            ending = Ending.SKIPPED if is_skip(outcome.answer.text) else Ending.LIMIT if count >= limit else None
-            state = ExchangeState.ENDED if ending is Ending.SKIPPED else ExchangeState.REPLIED
+            ending = (
+                NegotiationEnding.SKIPPED
+                if is_skip(outcome.answer.text)
+                else NegotiationEnding.LIMIT
+                if count >= limit
+                else None
+            )
+            state = ExchangeState.ENDED if ending is NegotiationEnding.SKIPPED else ExchangeState.REPLIED
             return said._replace(state=state, reply=outcome.answer, ending=ending, reason="")
         if outcome.ticket.awaits is not None and outcome.kind is OutcomeKind.DELIVERED_NO_REPLY:
             question = await self._take(outcome.ticket, outcome.ticket.awaits, actor)
@@ -333,7 +376,7 @@ class Negotiations:
         return await self._store.commit(operation)
 
     async def _led_by(self, to: Session, actor: Identity) -> MessageId | None:
-        return await self._lately.leading(actor.session, (Address(AddressKind.SESSION, to.id),))
+        return await self._recently_shown.leading(actor.session, (Address(AddressKind.SESSION, to.id),))
 
 
 def _asking(parts: tuple[Part, ...], to: Session) -> Draft:

@@ -1,13 +1,9 @@
-"""The end of a negotiation: the target is asked for an announcement, which is posted where the result is wanted.
-
-All of it happens in the transaction that accepts the message which ends the negotiation, or which contains the
-announcement. So it happens once, and does not depend on the asker's process.
-"""
+"""The end of a negotiation, at its limit of rounds or before: the target is asked for an announcement, which is posted
+where the result is wanted."""
 
 from collections.abc import Awaitable, Callable
 
-from covey.core.address import Address, AddressKind
-from covey.core.identity import Identity
+from covey.core.identity import Address, AddressKind, Identity
 from covey.core.ledger.delivery import WAITING, Move
 from covey.core.ledger.draft import Draft, compose
 from covey.core.ledger.marks import Marks, Step
@@ -15,6 +11,8 @@ from covey.core.ledger.message import Kind, Message, TextPart
 from covey.core.ledger.ticket import TicketMove, TicketState
 from covey.core.work.negotiation import (
     ANNOUNCE_SKIP,
+    ROUNDS,
+    ROUNDS_SETTING,
     Negotiation,
     announce_prompt,
     ending_of,
@@ -23,9 +21,15 @@ from covey.core.work.negotiation import (
     step_of,
 )
 from covey.ports.clock import Ids
+from covey.ports.store import Transaction
 from covey.services.act import Act, shift, shift_ticket
-from covey.services.dialogue.negotiation_rounds import rounds_of
-from covey.services.tasks.callbacks import channel_of
+from covey.services.tasks.moves import channel_of
+
+
+async def rounds_of(tx: Transaction) -> int:
+    """Return the limit. The operator sets it, also for negotiations in progress."""
+    return int(await tx.settings.get(ROUNDS_SETTING) or ROUNDS)
+
 
 Accept = Callable[[Act, Message, Message], Awaitable[object]]
 """Accepts a reply into the ledger. A refusal is returned, and changes nothing here."""
@@ -60,7 +64,7 @@ async def _ask_target(act: Act, message: Message, ids: Ids, accept: Accept) -> N
         expects_reply=True,
         callback=found.first.callback,
     )
-    await _settle(act, message, found, "what to announce is asked instead")
+    await _settle(act, message, found, "replaced by the question about the announcement")
     question = _following(act, draft, asker, message, ids)._replace(marks=Marks(step=Step.ANNOUNCE))
     await accept(act, question, message)
 

@@ -1,1 +1,1 @@
-"""The directory: agents, sessions, presence, credentials, client programs, policies and pauses."""
+"""The directory: agents, sessions, presence, credentials, client programs, and the settings of a space."""

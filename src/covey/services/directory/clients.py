@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from covey.core.authority import check_as
-from covey.core.directory.ancestry import client_of
-from covey.core.directory.session import Holder, Session, SessionKind
+from covey.core.directory.session import Holder, Session, SessionKind, client_of
 from covey.core.errors import BeyondToken, IdentityRefused, SessionEnded, SessionUnknown
 from covey.core.identity import Grade, Identity
 from covey.core.ledger.delivery import DeliveryState, state_at
@@ -15,14 +14,14 @@ from covey.ports.directory import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.attention.offers import shown_states
 from covey.services.directory.directory import FRESH, Directory, JoinRequest
-from covey.services.known import own_session
+from covey.services.records import own_session
 from covey.services.tasks.open_tasks import open_tasks
 
 FEW = 64
 """The number of offered deliveries that are searched for an expired lease."""
 
 
-class Seated(NamedTuple):
+class ClientSession(NamedTuple):
     """The session that a program of a client acts from."""
 
     session: Session
@@ -45,7 +44,7 @@ class Clients:
         self._name = None if holder is None else holder.agent
         self._grade = Grade.SESSION if holder is None else Grade.TOKEN
 
-    async def serve(self, wish: JoinRequest, inherited: Identity | None = None) -> Seated:
+    async def serve(self, wish: JoinRequest, inherited: Identity | None = None) -> ClientSession:
         """Return the session that the MCP server in this process acts from: the inherited one, the one that its client
         has already, or a new one. Two servers never share a session, because one client process may run several
         agents."""
@@ -56,13 +55,13 @@ class Clients:
         wish = wish._replace(kind=SessionKind.ATTACHED)
         minted = self._directory.mint(wish, _both(server, client))
 
-        async def operation(tx: Transaction) -> Seated:
+        async def operation(tx: Transaction) -> ClientSession:
             found = await self._free(tx, inherited) if inherited else None
             if found is None:
                 found = await self._of_client(tx, client, wish.name, is_free=True)
             if found is None:
                 joined = await self._directory.admit(tx, wish, minted)
-                return Seated(joined.session, joined.identity, is_own=True)
+                return ClientSession(joined.session, joined.identity, is_own=True)
             if found.holder.process is not None:
                 found = found._replace(holder=_both(server, found.holder), seen_at=self._clock.now())
                 await tx.sessions.put(found)
@@ -70,19 +69,19 @@ class Clients:
 
         return await self._store.commit(operation, is_long=True)
 
-    async def hook(self, wish: JoinRequest) -> Seated:
+    async def hook(self, wish: JoinRequest) -> ClientSession:
         """Return the session that a hook of a client acts from: the one that the client has already, or a new one. From
         then on the session lives as long as the client, and its hooks show its mail."""
         client = client_of(self._liveness.ancestors())
         if client is None:
-            raise IdentityRefused("no process can be seen that this one was started by")
+            raise IdentityRefused("the process that started this one can't be found")
         wish = wish._replace(kind=SessionKind.CLIENT)
         minted = self._directory.mint(wish, client)
 
         async def look(tx: Transaction) -> Session | None:
             return await self._of_client(tx, client, wish.name)
 
-        async def operation(tx: Transaction) -> Seated:
+        async def operation(tx: Transaction) -> ClientSession:
             found = await look(tx) or (await self._directory.admit(tx, wish, minted)).session
             now = self._clock.now()
             hooked = found._replace(kind=SessionKind.CLIENT, hooked_at=found.hooked_at or now, seen_at=now)
@@ -96,14 +95,14 @@ class Clients:
         await self._directory.touch(seated.identity)
         return seated
 
-    async def remote(self, wish: JoinRequest) -> Seated:
+    async def remote(self, wish: JoinRequest) -> ClientSession:
         """Return the session of a client on another machine that comes through the server in this process: the one with
         the requested label, or a new one. It ends with its lease, or with the server."""
         server = self._liveness.hold()
         wish = wish._replace(kind=SessionKind.LEASED, name=wish.name or self._name)
         minted = self._directory.mint(wish, server)
 
-        async def operation(tx: Transaction) -> Seated:
+        async def operation(tx: Transaction) -> ClientSession:
             labelled = await tx.sessions.with_label(wish.label) if wish.label else ()
             for session in labelled:
                 if session.agent == wish.name and session.kind is SessionKind.LEASED and self._is_free(session, server):
@@ -111,11 +110,11 @@ class Clients:
                     await tx.sessions.put(again)
                     return self._seated(again, is_own=True)
             joined = await self._directory.admit(tx, wish, minted)
-            return Seated(joined.session, joined.identity, is_own=True)
+            return ClientSession(joined.session, joined.identity, is_own=True)
 
         return await self._store.commit(operation, is_long=True)
 
-    async def release(self, seated: Seated) -> None:
+    async def release(self, seated: ClientSession) -> None:
         """Note that a server no longer acts for a session. A session of the server's own ends, unless a hook uses
         it."""
         self._check_own(seated.identity)
@@ -194,10 +193,10 @@ class Clients:
         server = session.holder.server
         return server is None or server == mine or not self._liveness.is_held(server)
 
-    def _seated(self, session: Session, *, is_own: bool) -> Seated:
+    def _seated(self, session: Session, *, is_own: bool) -> ClientSession:
         if self._name is not None and session.agent != self._name:
             raise BeyondToken(self._name, f"act as {session.agent}")
-        return Seated(session, Identity(session.agent, session.id, self._grade), is_own)
+        return ClientSession(session, Identity(session.agent, session.id, self._grade), is_own)
 
 
 def _both(server: Holder, client: Holder | None) -> Holder:

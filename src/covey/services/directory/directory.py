@@ -4,29 +4,24 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from covey.core.address import SessionKey, main_key
 from covey.core.authority import check_as, check_card_change, check_free, check_label
-from covey.core.directory.capacity import Capacity
-from covey.core.directory.card import Agent, Card, Presence, check_card
-from covey.core.directory.pause import WHOLE, Pause
+from covey.core.directory.card import Agent, Capacity, Card, Presence, check_card
+from covey.core.directory.routing import WHOLE, Pause
 from covey.core.directory.session import FOREIGN, Activity, Holder, Session, SessionKind
-from covey.core.directory.token import hash_secret
 from covey.core.errors import BeyondToken, IdentityRefused, Invalid, RecipientUnknown
-from covey.core.identity import Grade, Identity
-from covey.core.ids import SessionId
+from covey.core.identity import Grade, Identity, SessionKey, hash_secret, main_key
 from covey.core.ledger.event import Action
 from covey.core.limits import PRESENCE_LEASE
-from covey.core.names import AgentName, Label, automatic_name
+from covey.core.names import AgentName, Label, SessionId, automatic_name
 from covey.ports.clock import Clock, Ids
 from covey.ports.directory import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
 from covey.services.attention.leases import renew
-from covey.services.directory.early import take_up
-from covey.services.directory.pauses import pauses_of
-from covey.services.directory.presence import Leftovers, adopt, end_session, is_live, live_sessions
-from covey.services.directory.session_lookup import SessionLookup
-from covey.services.known import known_agent, own_session
+from covey.services.directory.presence import RemainingMail, adopt, end_session, is_live, live_sessions
+from covey.services.directory.sessions import SessionLookup, take_up
+from covey.services.directory.settings import pauses_of
+from covey.services.records import known_agent, own_session
 
 NEXT_AUTOMATIC_NAME = "next-automatic-name"
 
@@ -52,7 +47,7 @@ class JoinRequest(NamedTuple):
     lease: timedelta = PRESENCE_LEASE
 
 
-class Minted(NamedTuple):
+class SessionKeys(NamedTuple):
     """The id, the secret and the holder of a new session. The holder keeps it alive."""
 
     session_id: SessionId
@@ -121,12 +116,12 @@ class Directory:
 
         return await self._store.commit(operation, is_long=True)
 
-    def mint(self, wish: JoinRequest, holder: Holder) -> Minted:
+    def mint(self, wish: JoinRequest, holder: Holder) -> SessionKeys:
         """Return the id and secret of a new session. They are made before the operation that begins it, because that
         may be retried."""
-        return Minted(wish.session_id or self._ids.session_id(), self._ids.secret(), holder)
+        return SessionKeys(wish.session_id or self._ids.session_id(), self._ids.secret(), holder)
 
-    async def admit(self, tx: Transaction, wish: JoinRequest, minted: Minted) -> Joined:
+    async def admit(self, tx: Transaction, wish: JoinRequest, minted: SessionKeys) -> Joined:
         """Start a session within a transaction."""
         now = self._clock.now()
         grade = Grade.SESSION if self._holder is None else Grade.TOKEN
@@ -140,7 +135,7 @@ class Directory:
         act = Act(tx, Identity(name, minted.session_id, grade), now)
         agent = await tx.agents.get(name)
         if agent is not None and agent.card.channel:
-            raise IdentityRefused(f"{name} is a channel: people are reached there, and nobody joins as it")
+            raise IdentityRefused(f"{name} is a channel to people: no agent can join under this name")
         await _take_over(act, name)
         if agent is None or agent.card.wire_name is not None or (wish.card is not None and wish.card != agent.card):
             agent = await enrol(act, name, wish.card or Card())
@@ -169,12 +164,14 @@ class Directory:
 
     async def leave(
         self, actor: Identity, reason: str = "left", session_id: SessionId | None = None
-    ) -> Leftovers | None:
-        """End the actor's session, or another session of its agent. Return what it left behind; None if it has ended
-        before."""
+    ) -> RemainingMail | None:
+        """End the actor's session, or another session of its agent.
+
+        Return the mail that the session left; None if the session had ended before.
+        """
         leaving = session_id or actor.session
 
-        async def operation(tx: Transaction) -> Leftovers | None:
+        async def operation(tx: Transaction) -> RemainingMail | None:
             act = Act(tx, actor, self._clock.now())
             session = await tx.sessions.get(leaving) if leaving else None
             if session is None or session.has_ended:
@@ -294,7 +291,7 @@ class Directory:
 
     def _process(self, wish: JoinRequest) -> Holder:
         if wish.kind in FOREIGN:
-            raise Invalid("kind", wish.kind, "only a foreign program has such a session")
+            raise Invalid("kind", wish.kind, "only foreign programs have sessions of this kind")
         if wish.kind is SessionKind.ATTACHED:
             return self._liveness.hold()
         if wish.kind is SessionKind.LEASED:
@@ -377,8 +374,8 @@ async def _take_over(act: Act, name: AgentName) -> None:
 
 async def check_label_is_free(tx: Transaction, label: Label | None, holder: Identity) -> None:
     """Raise BeyondToken if the holder of an agent's token would take the label of another agent's session, or the name
-    of another agent, in any case. Other callers may: a label that two sessions have is ambiguous, and whoever uses it
-    is told."""
+    of another agent, in any letter case. Other callers may take such a label: a label of two sessions is ambiguous, and
+    using it raises an error."""
     if label is None:
         return
     for session in await tx.sessions.current():

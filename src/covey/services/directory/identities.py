@@ -5,17 +5,15 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from covey.core.authority import check_as, check_free, check_whole, claim
-from covey.core.directory.token import Token, TokenId, check_token, hash_secret, token_from, token_id
 from covey.core.errors import IdentityRefused, SessionEnded, TokenUnknown, Unavailable
-from covey.core.identity import Grade, Identity
-from covey.core.ids import SessionId
+from covey.core.identity import Grade, Identity, Token, TokenId, check_token, hash_secret, token_from, token_id
 from covey.core.ledger.event import Action
-from covey.core.names import OPERATOR, AgentName
+from covey.core.names import OPERATOR, AgentName, SessionId
 from covey.core.times import format_instant
 from covey.ports.clock import Clock, Ids
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal
-from covey.services.known import known_agent
+from covey.services.records import known_agent
 
 USE_STEP: Final = timedelta(hours=1)
 """The interval within which repeated use of a token is not recorded again."""

@@ -1,31 +1,35 @@
-"""Presence: liveness of sessions, judged when read, and recorded by the next writer that finds a dead session."""
+"""Presence: liveness of sessions, judged when read, and recorded by the next writer that finds a dead session.
+
+Within one transaction or batch each holder is checked once, and keeps its first result. Otherwise a process that dies
+in between could count as live when its inbox is chosen and as dead, with its session ended, before the mail is placed
+there: the mail would be lost."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from covey.core.directory.routing import stand_in
-from covey.core.directory.session import Session, SessionKind, lease_holds
+from covey.core.directory.card import Agent
+from covey.core.directory.routing import Recipient, stand_in
+from covey.core.directory.session import Ancestor, Holder, Session, SessionKind, lease_holds
 from covey.core.identity import THE_SPACE
-from covey.core.ids import InboxId, is_parked, parked_inbox
 from covey.core.ledger.delivery import (
     HAS_IT_ALREADY,
     SIBLING_HOLDS_IT,
     SIBLING_LEFT_IT,
     WAITING,
-    Delivery,
+    DeliveryRecord,
     DeliveryState,
     Move,
 )
 from covey.core.ledger.event import Action
 from covey.core.ledger.message import Kind
-from covey.core.names import AgentName
+from covey.core.names import AgentName, InboxId, is_parked, parked_inbox
 from covey.ports.directory import Liveness
 from covey.services.act import Act, journal, place, shift
 from covey.services.tasks.claims import release_tasks
 
 
-class Leftovers(NamedTuple):
+class RemainingMail(NamedTuple):
     """The amount of unhandled mail that an ended session left, and its new place."""
 
     parked: int = 0
@@ -54,7 +58,7 @@ async def live_sessions(act: Act, agent: AgentName, liveness: Liveness) -> Seque
     sessions = await act.tx.sessions.of_agent(agent)
     live = [session for session in sessions if is_live(session, liveness, act.now)]
     if len(live) != len(sessions):
-        finding = act._replace(actor=THE_SPACE)  # the actor only found it dead
+        finding = act._replace(actor=THE_SPACE)  # the actor only found the session dead
         for session in sessions:
             if session not in live:
                 await end_session(finding, session, why_dead(session), live)
@@ -64,11 +68,11 @@ async def live_sessions(act: Act, agent: AgentName, liveness: Liveness) -> Seque
 def why_dead(session: Session) -> str:
     """Return the end reason for a session that is not live."""
     if session.is_foreign:
-        return "it has said nothing for a while"
+        return "it has sent nothing for a while"
     return "its heartbeat stopped" if session.kind is SessionKind.LEASED else "its process is gone"
 
 
-async def end_session(act: Act, session: Session, reason: str, siblings: Sequence[Session]) -> Leftovers:
+async def end_session(act: Act, session: Session, reason: str, siblings: Sequence[Session]) -> RemainingMail:
     """End a session: its offers are returned, and its unhandled mail goes to a live main session of the agent. Tasks,
     and all mail if there is no such session, are parked. A copy of a message that a sibling has is settled."""
     parked = passed_on = 0
@@ -89,10 +93,10 @@ async def end_session(act: Act, session: Session, reason: str, siblings: Sequenc
             target = await give_up(act, delivery, session.agent, siblings)
             parked += target is not None and is_parked(target)
             passed_on += target is not None and not is_parked(target)
-    return Leftovers(parked, passed_on)
+    return RemainingMail(parked, passed_on)
 
 
-async def give_up(act: Act, delivery: Delivery, agent: AgentName, siblings: Sequence[Session]) -> InboxId | None:
+async def give_up(act: Act, delivery: DeliveryRecord, agent: AgentName, siblings: Sequence[Session]) -> InboxId | None:
     """Hand on one delivery of an ended session, and return its new inbox. If that inbox or a sibling has had the
     message already, settle the delivery and return None."""
     heir = stand_in(siblings)
@@ -108,7 +112,7 @@ async def give_up(act: Act, delivery: Delivery, agent: AgentName, siblings: Sequ
     return target
 
 
-async def _has_copy(act: Act, delivery: Delivery, inboxes: Collection[InboxId]) -> bool:
+async def _has_copy(act: Act, delivery: DeliveryRecord, inboxes: Collection[InboxId]) -> bool:
     """Tell whether another copy of the message is in one of these inboxes, or was handled there."""
     copies = await act.tx.deliveries.of_message(delivery.message_id)
     return any(copy.inbox in inboxes and copy.id != delivery.id and copy.has_arrived for copy in copies)
@@ -134,6 +138,58 @@ async def adopt(act: Act, session: Session) -> int:
     return adopted
 
 
-def is_claimable(delivery: Delivery) -> bool:
+def is_claimable(delivery: DeliveryRecord) -> bool:
     """Tell whether a delivery waits to be claimed by one session, instead of being adopted by the first that joins."""
     return delivery.kind is Kind.TASK
+
+
+class CachedRecipient(NamedTuple):
+    """A resolved recipient, with the records it was resolved from."""
+
+    agent: Agent
+    sessions: Sequence[Session]
+    recipient: Recipient
+
+
+class SteadyLiveness:
+    """`Liveness` that checks each holder once. It lives for one directory version, or one transaction."""
+
+    def __init__(self, liveness: Liveness) -> None:
+        self._liveness = liveness
+        self._found: dict[Holder, bool] = {}
+        self.recipients: dict[AgentName, CachedRecipient] = {}
+        """Resolved recipients, by name."""
+
+    def hold(self) -> Holder:
+        return self._liveness.hold()
+
+    def process(self, pid: int) -> Holder | None:
+        return self._liveness.process(pid)
+
+    def ancestors(self) -> Sequence[Ancestor]:
+        return self._liveness.ancestors()
+
+    def is_held(self, holder: Holder) -> bool:
+        found = self._found.get(holder)
+        if found is None:
+            found = self._found[holder] = self._liveness.is_held(holder)
+        return found
+
+    def close(self) -> None:
+        self._liveness.close()
+
+
+class LivenessCache:
+    """One `SteadyLiveness` for all operations at the same directory version. Commits are serial, so that one is
+    enough."""
+
+    def __init__(self, liveness: Liveness) -> None:
+        self._liveness = liveness
+        self._version: int | None = None
+        self._steady = SteadyLiveness(liveness)
+
+    def at(self, version: int) -> SteadyLiveness:
+        if version != self._version:
+            self._version = version
+            self._steady = SteadyLiveness(self._liveness)
+        return self._steady

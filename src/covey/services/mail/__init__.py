@@ -1,1 +1,1 @@
-"""Mail: sending, accepting and filing messages, receipts, questions and their answers."""
+"""Mail: sending, accepting, placing and filing messages, reading inboxes, notices, answers and waits."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from covey.core.directory.routing import Recipient
 from covey.core.errors import CoveyError
-from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.message import Kind, Message
-from covey.core.ledger.receipt import Receipt
+from covey.core.ledger.outcome import ReceiptRecord
 from covey.core.ledger.ticket import Ticket
 from covey.core.ledger.wire import encode
 from covey.core.limits import FLOW_SAMPLE
@@ -18,7 +18,8 @@ from covey.core.names import AgentName
 from covey.ports.clock import Ids
 from covey.ports.directory import Liveness
 from covey.services.act import Act
-from covey.services.directory.policies import PAUSED, STOPPED, TELL_UNAUTHORIZED, is_on
+from covey.services.directory.presence import LivenessCache
+from covey.services.directory.settings import PAUSED, STOPPED, TELL_UNAUTHORIZED, check_not_paused, is_on
 from covey.services.mail.answers import (
     apply_answer,
     apply_question_back,
@@ -29,11 +30,18 @@ from covey.services.mail.answers import (
 )
 from covey.services.mail.filing import file
 from covey.services.mail.notices import report_unauthorized
-from covey.services.mail.placement import Facts, Incoming, Placement, place_along, place_by_rules, route_of
+from covey.services.mail.placement import (
+    Incoming,
+    MessageFacts,
+    Placement,
+    RouteCache,
+    place_along,
+    place_by_rules,
+    route_key,
+    route_of,
+)
 from covey.services.mail.recipients import SendPolicy, introduce, recipients
-from covey.services.mail.routes import Routes, alike
-from covey.services.mail.steady import SteadyLook
-from covey.services.tasks.opening import open_task
+from covey.services.tasks.open_tasks import open_task
 
 
 class Acceptance:
@@ -41,8 +49,8 @@ class Acceptance:
 
     def __init__(self, ids: Ids, liveness: Liveness) -> None:
         self._ids = ids
-        self._look = SteadyLook(liveness)
-        self._routes = Routes()
+        self._look = LivenessCache(liveness)
+        self._routes = RouteCache()
 
     async def accept(
         self,
@@ -51,15 +59,18 @@ class Acceptance:
         document: str,
         policy: SendPolicy,
         answered: Message | None,
-        evicted: list[Delivery],
-    ) -> Receipt | CoveyError:
-        """File `message` for everyone it is for. A recipient that can't have it is a line of the receipt, not an
-        error. Deliveries that made room for it are added to `evicted`. A message that is part of a storm is not filed:
-        the error is returned and not raised, because the record of the storm must be committed."""
-        moment = act.tx.moment
-        incoming = Incoming(act, message, policy, answered, evicted, self._ids, self._look.at(moment))
-        like = alike(message, policy, answered)
-        route = None if like is None else self._routes.find(like, moment)
+        evicted: list[DeliveryRecord],
+    ) -> ReceiptRecord | CoveyError:
+        """File `message` for all its recipients.
+
+        A recipient that can't have the message gets a line in the receipt, not an error. Deliveries that are evicted to
+        make room are added to `evicted`. A message that is part of a storm is not filed: the error is returned and not
+        raised, because the record of the storm must be committed.
+        """
+        version = act.tx.directory_version
+        incoming = Incoming(act, message, policy, answered, evicted, self._ids, self._look.at(version))
+        like = route_key(message, policy, answered)
+        route = None if like is None else self._routes.find(like, version)
         placement = None if route is None else await place_along(incoming, route)
         if placement is not None:
             receipt = await file(act, message, document, placement.deliveries, placement.tickets)
@@ -75,12 +86,14 @@ class Acceptance:
             await _sample(incoming, receipt, is_due=facts.is_return)
         route = route_of(facts, placement)
         if like is not None and route is not None:
-            self._routes.keep(like, route, act.tx.moment)
+            self._routes.keep(like, route, act.tx.directory_version)
         await self._follow_up(incoming, facts, placement, receipt)
         return receipt
 
-    async def _follow_up(self, incoming: Incoming, facts: Facts, placement: Placement, receipt: Receipt) -> None:
-        """Do what a message leads to once it is filed."""
+    async def _follow_up(
+        self, incoming: Incoming, facts: MessageFacts, placement: Placement, receipt: ReceiptRecord
+    ) -> None:
+        """Apply the consequences of a filed message."""
         act, message, answered = incoming.act, incoming.message, incoming.answered
         if placement.channels:
             await _post(incoming, placement)
@@ -88,7 +101,8 @@ class Acceptance:
             await open_task(act, message, receipt.deliveries[0])
         await _settle_debts(incoming, facts, placement)
         if answered is not None and (answered.marks is not None or message.marks is not None):
-            from covey.services.dialogue.negotiation_end import conclude  # here because most messages are part of none
+            # imported late because most messages are part of no negotiation
+            from covey.services.dialogue.negotiation_end import conclude
 
             await conclude(act, message, answered, self._ids, self._accept_end)
         await _begin_wait(incoming, placement.tickets)
@@ -96,16 +110,18 @@ class Acceptance:
             for agent in placement.unauthorized:
                 await report_unauthorized(act, message, agent, self._ids, incoming.liveness)
 
-    async def _accept_end(self, act: Act, message: Message, answered: Message) -> Receipt | CoveyError:
+    async def _accept_end(self, act: Act, message: Message, answered: Message) -> ReceiptRecord | CoveyError:
         """Accept the message that ends a negotiation."""
         return await self.accept(act, message, encode(message), SendPolicy(finishes=True), answered, [])
 
 
-async def _examine(incoming: Incoming) -> Facts:
-    """Find out about a message all that the rules go by. A sender that is paused or stopped is an error, and so is a
-    recipient that nobody knows."""
+async def _examine(incoming: Incoming) -> MessageFacts:
+    """Return the facts about a message that the rules depend on.
+
+    Raise an error if the sender is paused, an exchange with a recipient is stopped, or a recipient is unknown.
+    """
     act, message, answered = incoming.act, incoming.message, incoming.answered
-    # A sender that nobody knew becomes known, so that it can be answered.
+    # An unknown sender is registered, so that it can be answered.
     sender = await act.tx.agents.get(message.sender.agent) or await introduce(act, message.sender.agent)
     is_person = message.sender.is_operator or sender.card.channel
     if not is_person:
@@ -116,67 +132,69 @@ async def _examine(incoming: Incoming) -> Facts:
     found = await recipients(act, message.to, message.sender, incoming.policy, incoming.liveness)
     agents = [recipient for recipient in found if isinstance(recipient, Recipient)]
     if is_person:
-        from covey.services.storms.flows import look_after  # here because people write seldom
+        from covey.services.storms.storms import look_after  # imported late because people seldom write
 
         await look_after(act, agents)
     is_return = _is_return(message, answered, debts, agents)
     if not is_person and not is_return:
         await _check_not_stopped(incoming, agents)
-    return Facts(sender.card, is_person, debts, found, agents, is_return)
+    return MessageFacts(sender.card, is_person, debts, found, agents, is_return)
 
 
 async def _check_not_paused(incoming: Incoming, sender: AgentName) -> None:
-    """Raise an error if the sender is paused, unless the message brings to an end what it has in hand."""
+    """Raise an error if the sender is paused, unless the message finishes its current work."""
     if not incoming.policy.finishes and await incoming.act.tx.settings.get(PAUSED):
-        from covey.services.directory.pauses import check_not_paused  # here because seldom anything is
-
         await check_not_paused(incoming.act.tx, sender)
 
 
 async def _check_not_stopped(incoming: Incoming, agents: Sequence[Recipient]) -> None:
-    """Raise an error if the exchange with one of the recipients is stopped, with the same exception."""
+    """Raise an error if the exchange with a recipient is stopped, unless the message finishes current work."""
     if not incoming.policy.finishes and await incoming.act.tx.settings.get(STOPPED):
-        from covey.services.storms.flows import check_not_stopped  # here because seldom anything is
+        from covey.services.storms.storms import check_not_stopped  # imported late because exchanges are seldom stopped
 
         await check_not_stopped(incoming.act, incoming.message, agents)
 
 
-async def _weigh(incoming: Incoming, facts: Facts) -> CoveyError | None:
+async def _weigh(incoming: Incoming, facts: MessageFacts) -> CoveyError | None:
     """Count a message in its causal tree; return the error if the tree is a storm. A message that begins a tree is
     counted with the first message that it leads to."""
     message = incoming.message
     if message.root == message.id:
         return None
-    from covey.services.storms.check import Weighed, weigh  # here because most messages begin something
+    # imported late because most messages begin a tree
+    from covey.services.storms.check import CheckedMessage, check_storm
 
-    weighed = Weighed(message, facts.is_person, facts.agents, facts.debts, incoming.policy.spawns)
-    return await weigh(incoming.act, weighed, incoming.desk)
+    weighed = CheckedMessage(message, facts.is_person, facts.agents, facts.debts, incoming.policy.spawns)
+    return await check_storm(incoming.act, weighed, incoming.notice_ports)
 
 
-async def _sample(incoming: Incoming, receipt: Receipt, *, is_due: bool) -> None:
-    """Count who writes to whom, by a sample of the messages that are filed."""
+async def _sample(incoming: Incoming, receipt: ReceiptRecord, *, is_due: bool) -> None:
+    """Count the messages from agent to agent, by a sample of the filed ones."""
     for copy in receipt.deliveries:
         if copy.number % FLOW_SAMPLE == 0:
             break
     else:
         return
-    from covey.services.storms.flows import count_samples, samples_of  # here because most messages are not sampled
+    # imported late because most messages are not sampled
+    from covey.services.storms.storms import count_samples, samples_of
 
-    await count_samples(incoming.act, incoming.message, samples_of(receipt.deliveries), incoming.desk, is_due=is_due)
+    await count_samples(
+        incoming.act, incoming.message, samples_of(receipt.deliveries), incoming.notice_ports, is_due=is_due
+    )
 
 
 async def _post(incoming: Incoming, placement: Placement) -> None:
-    """Write the posts for the people that the message is for."""
-    from covey.services.channels.posting import post_all  # here because most mail is not for people
+    """Create the posts for the recipients that are channels to people."""
+    from covey.services.channels.conversations import post_all  # imported late because most mail is not for people
 
     copies = [copy for copy in placement.deliveries if copy.agent in placement.channels]
     await post_all(incoming.act, incoming.message, incoming.answered, copies)
 
 
-async def _settle_debts(incoming: Incoming, facts: Facts, placement: Placement) -> None:
-    """Let a response answer the debts that it is for, and a question back postpone them."""
+async def _settle_debts(incoming: Incoming, facts: MessageFacts, placement: Placement) -> None:
+    """Settle the debts that a response answers, or postpone the debts for a question back."""
     act, message, answered, debts = incoming.act, incoming.message, incoming.answered, facts.debts
-    if debts and incoming.evicted:  # to make room for it a request may have been pushed out of an inbox
+    if debts and incoming.evicted:  # a request may have been evicted to make room
         debts = await debts_of(act, message)
     if answered is not None and _answers(message, answered, placement.deliveries):
         if not await apply_answer(act, message, debts, closes=incoming.policy.closes):
@@ -186,10 +204,10 @@ async def _settle_debts(incoming: Incoming, facts: Facts, placement: Placement) 
 
 
 async def _begin_wait(incoming: Incoming, tickets: Sequence[Ticket]) -> None:
-    """Write down that the sender waits for what comes of the message, if it does."""
+    """Record that the sender waits for the outcome of the message, if it does."""
     policy = incoming.policy
     if policy.takes > 0 or (policy.waits is not None and policy.waits > 0):
-        from covey.services.mail.waits import begin_wait  # here because most messages are not waited for
+        from covey.services.mail.waits import begin_wait  # imported late because most messages are not waited for
 
         await begin_wait(incoming.act, incoming.message, tickets, policy, incoming.liveness)
 
@@ -197,8 +215,8 @@ async def _begin_wait(incoming: Incoming, tickets: Sequence[Ticket]) -> None:
 def _is_return(
     message: Message, answered: Message | None, debts: Sequence[Ticket], recipients: Sequence[Recipient]
 ) -> bool:
-    """Tell whether a message returns what somebody asked for: it answers an open question, or tells or asks the
-    delegator of a task something about it."""
+    """Tell whether a message returns requested information: it answers an open question, is an update, or asks the
+    delegator of a task a question about that task."""
     if answered is None:
         return False
     if message.kind is Kind.UPDATE or pays(message, debts, [recipient.agent for recipient in recipients]):
@@ -207,6 +225,9 @@ def _is_return(
     return is_about_task and message.expects_reply
 
 
-def _answers(message: Message, answered: Message, deliveries: Sequence[Delivery]) -> bool:
-    """Tell whether a response goes to whoever asked. One to others only is threaded, and nothing is answered."""
+def _answers(message: Message, answered: Message, deliveries: Sequence[DeliveryRecord]) -> bool:
+    """Tell whether a response goes to the asker.
+
+    A response that goes only to other agents is threaded, and answers nothing.
+    """
     return message.kind is Kind.RESPONSE and any(line.agent == answered.sender.agent for line in deliveries)

@@ -5,11 +5,10 @@ from typing import Final
 
 from covey.core.authority import check_recipient
 from covey.core.errors import AlreadyDecided, DecisionMissing, Invalid
-from covey.core.ids import MessageId, ticket_id
 from covey.core.ledger.delivery import WAITING, Move
 from covey.core.ledger.message import Kind, Message
 from covey.core.ledger.ticket import Ticket, TicketMove, TicketState
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, ticket_id
 from covey.core.work.approval import ApprovalRequest, read_decision, requested
 from covey.ports.store import Transaction
 from covey.services.act import Act, pass_debt, shift, shift_ticket

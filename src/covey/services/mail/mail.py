@@ -18,28 +18,28 @@ from covey.core.errors import (
     Unavailable,
 )
 from covey.core.identity import THE_SPACE, Grade, Identity
-from covey.core.ids import MessageId, message_topic, ticket_id
-from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState, Move, state_at
+from covey.core.ledger.delivery import WAITING, DeliveryRecord, DeliveryState, Move, state_at
 from covey.core.ledger.draft import Draft, compose
-from covey.core.ledger.evidence import EvidenceGrade
 from covey.core.ledger.marks import Marks
 from covey.core.ledger.message import FilePart, Kind, Message
-from covey.core.ledger.receipt import Progress, Receipt, progress
+from covey.core.ledger.offer import EvidenceGrade
+from covey.core.ledger.outcome import DeliveryProgress, ReceiptRecord, progress
 from covey.core.ledger.ticket import TicketMove, TicketState
 from covey.core.ledger.wire import encode
+from covey.core.names import MessageId, message_topic, ticket_id
 from covey.ports.blobs import Blobs
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, shift, shift_ticket
 from covey.services.attention.leases import lapse
-from covey.services.known import OwnSessions, check_not_pruned, known_message
 from covey.services.mail.acceptance import Acceptance
-from covey.services.mail.by_now import copies_by_now
+from covey.services.mail.current_state import copies_by_now
+from covey.services.mail.filing import NoticePorts
+from covey.services.mail.placement import warn_of
 from covey.services.mail.recipients import SendPolicy
-from covey.services.mail.room import warn_of
-from covey.services.mail.updates import NoticePorts
+from covey.services.polling import Poller
+from covey.services.records import OwnSessions, check_not_pruned, known_message
 from covey.services.tasks.moves import cancel_task
-from covey.services.waiting import Waiting
 
 _PROVEN: Final = (Grade.SESSION, Grade.TOKEN)
 """Identity grades whose session must be checked."""
@@ -48,7 +48,7 @@ _PROVEN: Final = (Grade.SESSION, Grade.TOKEN)
 class Sent(NamedTuple):
     """A message that was accepted, and its receipt."""
 
-    receipt: Receipt
+    receipt: ReceiptRecord
     message: Message
     is_new: bool = True
     """False if the same message was accepted before."""
@@ -59,15 +59,15 @@ class Mail:
         self,
         store: Store,
         clock: Clock,
-        desk: NoticePorts,
+        notice_ports: NoticePorts,
         blobs: Blobs,
         acceptance: Acceptance,
-        waiting: Waiting,
+        waiting: Poller,
         wire: "ports.Wire | None" = None,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._desk = desk
+        self._notice_ports = notice_ports
         self._blobs = blobs
         self._acceptance = acceptance
         self._waiting = waiting
@@ -81,13 +81,13 @@ class Mail:
         policy: SendPolicy,
         marks: Marks | None = None,
         made_at: datetime | None = None,
-    ) -> Receipt:
+    ) -> ReceiptRecord:
         """Accept a message: it is durable when this returns. The same id again returns the same receipt. `marks` are
         set only by services that decide the facts behind them. `made_at` is the time at which a foreign program made
         the message; a time in the future becomes now."""
-        return (await self.post(draft, actor, policy, marks=marks, made_at=made_at)).receipt
+        return (await self.submit(draft, actor, policy, marks=marks, made_at=made_at)).receipt
 
-    async def post(
+    async def submit(
         self,
         draft: Draft,
         actor: Identity,
@@ -113,7 +113,7 @@ class Mail:
             if repeated is None:
                 raise
             return Sent(repeated, await self.message(repeated.message_id), is_new=False)
-        message_id = draft.id or new_id or self._desk.ids.message_id(now)
+        message_id = draft.id or new_id or self._notice_ports.ids.message_id(now)
         led_by = None if draft.led_by is None else await self._known(draft.led_by)
         message = compose(draft, actor, message_id, now, answered, relayed, led_by)
         if marks is not None:
@@ -122,12 +122,12 @@ class Mail:
             message = message._replace(created_at=min(made_at, now))
         document = encode(message)
 
-        evicted: list[Delivery] = []
+        evicted: list[DeliveryRecord] = []
         is_new = True
         strangers = self._strangers
         publications = None
 
-        async def operation(tx: Transaction) -> Receipt | CoveyError:
+        async def operation(tx: Transaction) -> ReceiptRecord | CoveyError:
             nonlocal is_new, publications
             is_new = True  # the operation may run more than once before it is committed
             evicted.clear()
@@ -136,10 +136,14 @@ class Mail:
                     is_new = False
                     return await _repeated(tx, known, message, now)
                 await check_not_pruned(tx, draft.id)
-            if not self._sessions.has(actor, tx.moment) and actor.session is not None and actor.grade in _PROVEN:
+            if (
+                not self._sessions.has(actor, tx.directory_version)
+                and actor.session is not None
+                and actor.grade in _PROVEN
+            ):
                 await self._sessions.check(tx, actor)
             accepted = await self._acceptance.accept(Act(tx, actor, now), message, document, policy, answered, evicted)
-            if strangers is not None and isinstance(accepted, Receipt):
+            if strangers is not None and isinstance(accepted, ReceiptRecord):
                 publications = await strangers.publications(tx, message, accepted)
             return accepted
 
@@ -151,7 +155,7 @@ class Mail:
             if not error.details.get("is_unknown"):
                 raise
             # Only a caller that knows the id can retry without sending the message twice.
-            reason = f"{error.message}; send it again as {message_id}, and it is sent once"
+            reason = f"{error.message}; send it again with the id {message_id}: it is stored only once"
             raise Unavailable(reason, **error.details, message_id=message_id) from error
         if isinstance(receipt, CoveyError):
             raise receipt
@@ -167,12 +171,12 @@ class Mail:
         except NotFound:
             return None
 
-    async def receipt(self, message_id: MessageId) -> Receipt:
+    async def receipt(self, message_id: MessageId) -> ReceiptRecord:
         """Return a message's receipt with the present state of each copy."""
 
-        async def operation(tx: Transaction) -> Receipt:
+        async def operation(tx: Transaction) -> ReceiptRecord:
             await known_message(tx, message_id)
-            return Receipt(message_id, await copies_by_now(tx, message_id, self._clock.now()))
+            return ReceiptRecord(message_id, await copies_by_now(tx, message_id, self._clock.now()))
 
         return await self._store.read(operation)
 
@@ -182,17 +186,17 @@ class Mail:
         state: DeliveryState,
         timeout: float,
         grade: EvidenceGrade = EvidenceGrade.NAMED,
-    ) -> Progress:
+    ) -> DeliveryProgress:
         """Wait until every recipient's copy has reached `state`; a timeout is a result too. For in_context, evidence of
         at least `grade` is needed."""
 
-        async def look() -> Progress | None:
+        async def look() -> DeliveryProgress | None:
             return progress(await self.receipt(message_id), state, grade)
 
         found = await self._waiting.until([message_topic(message_id)], look, timeout)
-        return found or Progress(False, await self.receipt(message_id))
+        return found or DeliveryProgress(False, await self.receipt(message_id))
 
-    async def settle(self, message_id: MessageId, actor: Identity, reason: str = "handled") -> Receipt:
+    async def settle(self, message_id: MessageId, actor: Identity, reason: str = "handled") -> ReceiptRecord:
         """Mark the actor's copies of a message as handled. An open ticket of the message stays owed."""
 
         async def operation(tx: Transaction) -> None:
@@ -211,11 +215,11 @@ class Mail:
         await self._store.commit(operation)
         return await self.receipt(message_id)
 
-    async def withdraw(self, message_id: MessageId, actor: Identity) -> Receipt:
+    async def withdraw(self, message_id: MessageId, actor: Identity) -> ReceiptRecord:
         """Withdraw a message from every inbox in which it was not shown. Raise IllegalMove if no copy can be
         withdrawn."""
 
-        async def operation(tx: Transaction) -> Receipt:
+        async def operation(tx: Transaction) -> ReceiptRecord:
             message = await known_message(tx.visible, message_id)
             check_sender(actor, "withdraw", message)
             act = Act(tx, actor, self._clock.now())
@@ -238,8 +242,8 @@ class Mail:
                 ):
                     await shift_ticket(act, ticket, TicketMove.WITHDRAW)
             if message.kind is Kind.TASK:
-                await cancel_task(act, message_id, self._desk, "its message was withdrawn")
-            return Receipt(message_id, tuple(after))
+                await cancel_task(act, message_id, self._notice_ports, "its message was withdrawn")
+            return ReceiptRecord(message_id, tuple(after))
 
         return await self._store.commit(operation)
 
@@ -254,18 +258,18 @@ class Mail:
 
 def _strangers(wire: "ports.Wire"):
     """Return the publisher to foreign programs. Imported late, because most spaces have no wire."""
-    from covey.services.peers.strangers import Strangers
+    from covey.services.peers.foreign_sessions import ForeignSessions
 
-    return Strangers(wire)
+    return ForeignSessions(wire)
 
 
-def _own_first(copies: Sequence[Delivery], actor: Identity) -> Sequence[Delivery]:
+def _own_first(copies: Sequence[DeliveryRecord], actor: Identity) -> Sequence[DeliveryRecord]:
     """Return the copy in the actor's own session if there is one, otherwise all copies."""
     own = [copy for copy in copies if copy.session is not None and copy.session == actor.session]
     return own or copies
 
 
-def not_for(message: Message, copies: Sequence[Delivery], actor: Identity, action: str) -> CoveyError:
+def not_for(message: Message, copies: Sequence[DeliveryRecord], actor: Identity, action: str) -> CoveyError:
     """Return the error for an actor that has no copy of a message: NotYours with the owners, or DeliveryUnknown."""
     owners = sorted({copy.agent for copy in copies if copy.agent is not None})
     return (
@@ -283,7 +287,7 @@ def _is_same(known: Message, again: Message) -> bool:
     return encode(moved) == encode(again)
 
 
-async def _repeated_alone(tx: Transaction, draft: Draft, actor: Identity, now: datetime) -> Receipt | None:
+async def _repeated_alone(tx: Transaction, draft: Draft, actor: Identity, now: datetime) -> ReceiptRecord | None:
     """Like `_repeated`, but for a draft whose referenced message was pruned, so that the draft can't be composed for
     comparison. Return None if the draft was not sent before."""
     if draft.id is None:
@@ -294,11 +298,11 @@ async def _repeated_alone(tx: Transaction, draft: Draft, actor: Identity, now: d
         return None
     if (known.sender.agent, known.kind, known.parts) != (actor.agent, draft.kind, draft.parts):
         raise IdReused(known.id)
-    return Receipt(known.id, await copies_by_now(tx, known.id, now))
+    return ReceiptRecord(known.id, await copies_by_now(tx, known.id, now))
 
 
-async def _repeated(tx: Transaction, known: Message, again: Message, now: datetime) -> Receipt:
+async def _repeated(tx: Transaction, known: Message, again: Message, now: datetime) -> ReceiptRecord:
     """Return the receipt of a message that is sent again. Raise IdReused if its content differs."""
     if known.sender.agent != again.sender.agent or not _is_same(known, again):
         raise IdReused(known.id)
-    return Receipt(known.id, await copies_by_now(tx, known.id, now))
+    return ReceiptRecord(known.id, await copies_by_now(tx, known.id, now))

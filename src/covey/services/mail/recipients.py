@@ -5,21 +5,18 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from covey.core.address import Address, AddressKind, SessionKey, parse_session_key
 from covey.core.directory.card import Agent, Card
 from covey.core.directory.routing import Recipient, WhenOffline, others_of_own_agent, stand_in
 from covey.core.directory.session import Session
 from covey.core.errors import RecipientUnknown, SessionUnknown
-from covey.core.identity import Identity
-from covey.core.ids import SessionId
+from covey.core.identity import Address, AddressKind, Identity, SessionKey, parse_session_key
 from covey.core.ledger.event import Action
-from covey.core.names import OPERATOR, AgentName, is_reserved
-from covey.core.text.wording import closest
+from covey.core.names import OPERATOR, AgentName, SessionId, is_reserved
+from covey.core.reporting import closest
 from covey.ports.directory import Liveness
 from covey.services.act import Act, journal
-from covey.services.directory.policies import CLOSED_ROSTER, is_on
-from covey.services.directory.presence import is_live, live_sessions
-from covey.services.mail.steady import Found, SteadyLiveness
+from covey.services.directory.presence import CachedRecipient, SteadyLiveness, is_live, live_sessions
+from covey.services.directory.settings import CLOSED_ROSTER, is_on
 
 
 class WhenUnknown(StrEnum):
@@ -109,7 +106,7 @@ async def _by_name(act: Act, name: AgentName, policy: SendPolicy, liveness: Stea
     if known is not None and known.agent is agent and known.sessions is sessions:
         return known.recipient
     recipient = Recipient(name, agent.card, _meant(await live_sessions(act, name, liveness)))
-    liveness.recipients[name] = Found(agent, sessions, recipient)
+    liveness.recipients[name] = CachedRecipient(agent, sessions, recipient)
     return recipient
 
 

@@ -1,24 +1,21 @@
 """Waits: recorded blocking of an agent on another's answer or task, and the detection of cycles.
 
-Only a wait that blocks can close a cycle: an ask, for as long as its asker does nothing else; a task, if its delegator
-said that it waits. Every ask is recorded, because its answer is hidden from the readers of the inbox. An agent with a
-live session that does not wait can still answer, so that no cycle goes through it; but only the child's own session can
-give a child's result.
-"""
+An answer with a waiter goes to the waiter, and not to the reader of the inbox. Otherwise an answer would arrive twice
+in a program that waits for it and reads its inbox meanwhile. The waiter settles the delivery when it takes the answer;
+if the waiter gives up, the answer is left to the inbox."""
 
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from covey.core.address import AddressKind
-from covey.core.drive import Complete
+from covey.core.coroutine import Complete
 from covey.core.errors import CoveyError, WaitCircle
-from covey.core.identity import Identity
-from covey.core.ids import MessageId, SessionId, TicketId, inbox_topic, session_inbox, ticket_message
+from covey.core.identity import AddressKind, Grade, Identity
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.message import Kind, Message
 from covey.core.ledger.ticket import Ticket, TicketState
 from covey.core.ledger.waits import Awaited, Edge, Wait, WaitWalk, end_of_wait
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId, SessionId, TicketId, inbox_topic, session_inbox, ticket_message
 from covey.core.work.task import Task, task_at
 from covey.ports.clock import Clock
 from covey.ports.directory import Liveness
@@ -26,7 +23,9 @@ from covey.ports.store import Store, Transaction
 from covey.ports.work import TaskFilter
 from covey.services.act import Act
 from covey.services.directory.presence import is_live
+from covey.services.mail.notices import is_notice_of
 from covey.services.mail.recipients import SendPolicy
+from covey.services.records import known_message
 
 MOST_TASKS = 10_000
 
@@ -36,7 +35,7 @@ async def begin_wait(
 ) -> None:
     """Record that the sender of a question or a task waits for the outcome. Raise WaitCircle if that would close a
     cycle. This is part of the commit that accepts the message, so that of two such waits only one can pass."""
-    graph = Graph(act.tx, liveness, act.now, message.thread)
+    graph = WaitGraph(act.tx, liveness, act.now, message.thread)
     sender, blocked = message.sender, policy.waits or 0.0
     # A person can answer, even while a command of theirs waits.
     blocks = blocked > 0 and not sender.is_operator
@@ -52,7 +51,7 @@ async def begin_wait(
             await graph.begin(wait, [_edge(ticket, None)])
 
 
-class Graph:
+class WaitGraph:
     """The wait graph at one time, as seen by a message of one thread: a question back within that thread closes no
     cycle."""
 
@@ -175,7 +174,7 @@ class Graph:
         return message is not None and message.thread == self._thread
 
 
-class Waits:
+class WaitRegistry:
     def __init__(self, store: Store, clock: Clock, liveness: Liveness, complete: Complete) -> None:
         self._store = store
         self._clock = clock
@@ -197,7 +196,7 @@ class Waits:
         async def operation(tx: Transaction) -> None:
             ticket = await tx.tickets.get(ticket_id)
             if ticket is not None and ticket.state is TicketState.OPEN and ticket.asker == actor.agent:
-                graph = Graph(tx, self._liveness, self._clock.now(), ticket.thread)
+                graph = WaitGraph(tx, self._liveness, self._clock.now(), ticket.thread)
                 wait = graph.wait(actor, ticket.id, seconds)
                 wait = wait._replace(blocks=blocks and not actor.is_operator, takes_questions=takes_questions)
                 await graph.begin(wait, [_edge(ticket, None)])
@@ -237,7 +236,7 @@ class Waits:
 
         async def operation(tx: Transaction) -> Sequence[Edge]:
             now = self._clock.now()
-            graph = Graph(tx, self._liveness, now, None)
+            graph = WaitGraph(tx, self._liveness, now, None)
             edges = [e for wait in await tx.waits.all() if await graph.holds(wait) for e in await graph.of_wait(wait)]
             waited = {(edge.waiter, edge.what) for edge in edges}
             for debtor in await tx.tickets.debtors():
@@ -261,3 +260,55 @@ async def _end(tx: Transaction, what: Awaited, actor: Identity) -> None:
 
 def _edge(ticket: Ticket, wait: Wait | None) -> Edge:
     return Edge(ticket.asker, ticket.debtor, ticket.id, wait.since if wait else ticket.opened_at, wait and wait.until)
+
+
+async def without_awaited(
+    tx: Transaction, deliveries: Sequence[DeliveryRecord], agent: AgentName, now: datetime
+) -> Sequence[DeliveryRecord]:
+    """Return the deliveries that are for the readers of the agent's inbox. An agent that waits for nothing costs one
+    small read."""
+    tickets = await _tickets(tx, agent, now)
+    if not tickets:
+        return deliveries
+    kept: list[DeliveryRecord] = []
+    for delivery in deliveries:
+        if not _is_given(await known_message(tx, delivery.message_id), tickets):
+            kept.append(delivery)
+    return kept
+
+
+async def is_awaited(tx: Transaction, message: Message, agent: AgentName, now: datetime) -> bool:
+    """Tell whether a session of the agent waits for the message."""
+    return may_be_awaited(message) and _is_given(message, await _tickets(tx, agent, now))
+
+
+def may_be_awaited(message: Message) -> bool:
+    """Tell whether the message is of a kind that a session can wait for: an answer, a question back or a notice."""
+    return message.in_reply_to is not None and (
+        message.kind in (Kind.RESPONSE, Kind.REQUEST) or message.sender.grade is Grade.SPACE
+    )
+
+
+async def _tickets(tx: Transaction, agent: AgentName, now: datetime) -> Sequence[tuple[Wait, Ticket]]:
+    """Return the agent's tickets with a live wait."""
+    found: list[tuple[Wait, Ticket]] = []
+    for wait in await tx.waits.of(agent):
+        if "@" in wait.what and wait.takes_at(now) and await _is_open(tx, wait):
+            ticket = await tx.tickets.get(TicketId(wait.what))
+            if ticket is not None:
+                found.append((wait, ticket))
+    return found
+
+
+async def _is_open(tx: Transaction, wait: Wait) -> bool:
+    session = await tx.sessions.get(wait.session) if wait.session is not None else None
+    return wait.session is None or (session is not None and session.ended_at is None)
+
+
+def _is_given(message: Message, waiting: Sequence[tuple[Wait, Ticket]]) -> bool:
+    return any(
+        ticket.answer == message.id
+        or is_notice_of(message, ticket)
+        or (wait.takes_questions and ticket.awaits is not None and ticket_message(ticket.awaits) == message.id)
+        for wait, ticket in waiting
+    )

@@ -8,33 +8,30 @@ from typing import Final
 
 from covey.core.errors import CoveyError, Paused, Unavailable
 from covey.core.formats.foreign_files import scope_of
-from covey.core.formats.layout import KnownFile, Layout, Shelf, Spot
-from covey.core.ids import MessageId, ticket_id
-from covey.core.ledger.delivery import WAITING, Delivery, Move
+from covey.core.formats.layout import FilePlace, KnownFile, Layout, Shelf
+from covey.core.ledger.delivery import WAITING, DeliveryRecord, Move
 from covey.core.ledger.event import Action
-from covey.core.ledger.gate import verdict
+from covey.core.ledger.outcome import verdict
 from covey.core.ledger.ticket import TicketMove, TicketState
-from covey.core.names import AgentName, Scope
+from covey.core.names import AgentName, MessageId, Scope, ticket_id
 from covey.core.reporting import Report, Reporting, report_nothing
 from covey.ports.clock import Clock
-from covey.ports.folder import Folder, Left, Sighting, Visit
+from covey.ports.folder import DepartedFile, Folder, FolderChanges, Visit
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act, journal, shift, shift_ticket
-from covey.services.directory.policies import SUBJECTS_ARE_CATEGORIES, is_on
+from covey.services.directory.settings import SUBJECTS_ARE_CATEGORIES, is_on
 from covey.services.mail.attachments import Attachments
-from covey.services.mail.updates import NoticePorts
-from covey.services.mirror.ground import BY_OTHERS, Ground, foreigner
-from covey.services.mirror.history import BATCH, History
-from covey.services.mirror.intake import Intake
-from covey.services.mirror.noting import Page
+from covey.services.mail.filing import NoticePorts
+from covey.services.mirror.changes import EventPage
+from covey.services.mirror.files import BY_OTHERS, IdentifiedFile, MirrorContext, foreigner, known_as, read_file
+from covey.services.mirror.intake import BATCH, ArchiveIntake, Intake
 from covey.services.mirror.outflow import Outflow
-from covey.services.mirror.reading import Read, known_as, read_file
-from covey.services.mirror.registry import BEAT, Registry
+from covey.services.mirror.registry import BEAT, MailboxRegistry
 from covey.services.warning import warn
 
 
-class Settling:
-    def __init__(self, ground: Ground) -> None:
+class CopySettlement:
+    def __init__(self, ground: MirrorContext) -> None:
         self._ground = ground
 
     async def put_away(self, message_id: MessageId, agent: AgentName) -> None:
@@ -70,11 +67,11 @@ class Settling:
         await self._ground.store.commit(operation, is_long=True)
 
 
-async def _settled(act: Act, copy: Delivery) -> Delivery:
+async def _settled(act: Act, copy: DeliveryRecord) -> DeliveryRecord:
     return await shift(act, copy, Move.SETTLE, BY_OTHERS) if copy.state in WAITING else copy
 
 
-async def _archive(act: Act, message_id: MessageId, agent: AgentName, copies: Iterable[Delivery]) -> None:
+async def _archive(act: Act, message_id: MessageId, agent: AgentName, copies: Iterable[DeliveryRecord]) -> None:
     ticket = await act.tx.tickets.get(ticket_id(message_id, agent))
     if ticket is not None and ticket.state is not TicketState.CLOSED:
         await shift_ticket(act, ticket, TicketMove.ARCHIVE)
@@ -115,7 +112,7 @@ class Mirror:
         store: Store,
         folder: Folder,
         clock: Clock,
-        desk: NoticePorts,
+        notice_ports: NoticePorts,
         limit_s: float = LIMIT_S,
         report: Report = report_nothing,
         attachments: Attachments | None = None,
@@ -124,17 +121,17 @@ class Mirror:
         self._report = report
         self._limit_s = limit_s
         self._clock = clock
-        ground = Ground(store, folder.layout, clock, desk, attachments)
+        ground = MirrorContext(store, folder.layout, clock, notice_ports, attachments)
         self._intake = Intake(ground)
-        self._history = History(ground)
-        self._settling = Settling(ground)
+        self._history = ArchiveIntake(ground)
+        self._settling = CopySettlement(ground)
         self._outflow = Outflow(ground)
-        self._registry = Registry(ground)
+        self._registry = MailboxRegistry(ground)
         self._ground = ground
         self._beat_at = 0.0
         self._is_marked = folder.layout is not Layout.DIALOGUE
 
-    async def run(self, noted: Collection[Page] = ()) -> None:
+    async def run(self, noted: Collection[EventPage] = ()) -> None:
         """Make a pass. If the folder can't be used now, the ledger goes on without it, and the next pass catches up.
         `noted` holds the pages of recent commits, which the pass need not read again."""
         try:
@@ -142,7 +139,7 @@ class Mirror:
                 await self._mark_subjects()
                 await self._pass(visit, noted)
         except (CoveyError, OSError) as error:
-            warn("the folder is not in line with the space: %s", error)
+            warn("the folder is not in sync with the space: %s", error)
 
     async def _mark_subjects(self) -> None:
         """Record in the ledger that subjects are categories in this layout, before any message is accepted under that
@@ -158,12 +155,12 @@ class Mirror:
         """Close the folder."""
         await self._folder.close()
 
-    async def _pass(self, visit: Visit, noted: Collection[Page]) -> None:
+    async def _pass(self, visit: Visit, noted: Collection[EventPage]) -> None:
         missing: dict[MessageId, None] = {}
         restless: dict[MessageId, None] = {}
         is_entered = True
         taken_in = 0
-        with Reporting(self._report, "taking in files") as reporting:
+        with Reporting(self._report, "reading new files") as reporting:
             while True:
                 sighting = await visit.look(LOOK)
                 if sighting.is_quiet:
@@ -175,7 +172,7 @@ class Mirror:
                     break
                 taken_in += seen
                 reporting.at(taken_in)
-        with Reporting(self._report, "bringing files in line") as reporting:
+        with Reporting(self._report, "writing files") as reporting:
             happened = await self._outflow.bring(visit, list(missing), list(restless), noted, reporting)
         if self._ground.layout is Layout.MAILBOX:
             is_due = self._clock.monotonic() - self._beat_at >= BEAT.total_seconds()
@@ -184,7 +181,7 @@ class Mirror:
                 self._beat_at = self._clock.monotonic()
 
     async def _see(
-        self, visit: Visit, sighting: Sighting, missing: dict[MessageId, None], restless: dict[MessageId, None]
+        self, visit: Visit, sighting: FolderChanges, missing: dict[MessageId, None], restless: dict[MessageId, None]
     ) -> int:
         """Take in a sighting, and return the number of files that are done. Messages whose file is gone are added to
         `missing`; known messages whose file may be in the wrong place, to `restless`."""
@@ -205,9 +202,9 @@ class Mirror:
                 missing[left.known.message_id] = None
         return len(known) + len(sighting.arrived) - len(reads)
 
-    async def _read(self, visit: Visit, sighting: Sighting, gone: set[Spot]) -> list[Read]:
+    async def _read(self, visit: Visit, sighting: FolderChanges, gone: set[FilePlace]) -> list[IdentifiedFile]:
         """Return the arrived files that can be read, oldest first, so that an answer comes after its question."""
-        reads: list[Read] = []
+        reads: list[IdentifiedFile] = []
         for arrived in sighting.arrived:
             try:
                 reads.append(await read_file(self._ground, visit, arrived, gone))
@@ -217,7 +214,7 @@ class Mirror:
                 await visit.set_aside(arrived.spot, arrived.digest, error.message)
         return sorted(reads, key=_age)
 
-    async def _take_in(self, visit: Visit, reads: Sequence[Read]) -> list[KnownFile]:
+    async def _take_in(self, visit: Visit, reads: Sequence[IdentifiedFile]) -> list[KnownFile]:
         """Take in files from inboxes. Return their entries."""
         known: list[KnownFile] = []
         taken: set[MessageId] = set()
@@ -238,7 +235,7 @@ class Mirror:
                 known += await self._note(visit, [read])
         return known
 
-    async def _take_history(self, visit: Visit, reads: Sequence[Read]) -> list[KnownFile]:
+    async def _take_history(self, visit: Visit, reads: Sequence[IdentifiedFile]) -> list[KnownFile]:
         """Take in files from archives. Return their entries."""
         known: list[KnownFile] = []
         strange = [read for read in reads if not read.is_known]
@@ -250,7 +247,7 @@ class Mirror:
                 known += await self._note(visit, [read])
         return known
 
-    async def _take_batch(self, visit: Visit, reads: Sequence[Read]) -> list[KnownFile]:
+    async def _take_batch(self, visit: Visit, reads: Sequence[IdentifiedFile]) -> list[KnownFile]:
         try:
             await self._history.take_in(visit, reads)
         except Unavailable:
@@ -262,13 +259,13 @@ class Mirror:
             return [known for read in reads for known in await self._take_batch(visit, [read])]
         return await self._note(visit, reads)
 
-    async def _note(self, visit: Visit, reads: Sequence[Read]) -> list[KnownFile]:
+    async def _note(self, visit: Visit, reads: Sequence[IdentifiedFile]) -> list[KnownFile]:
         """Remember files that are in the ledger now. The next file may refer to them."""
         known = [await known_as(visit, read) for read in reads]
         await visit.note(known, {read.arrived.spot: read.arrived.digest for read in reads})
         return known
 
-    async def _take_moves(self, visit: Visit, left: Sequence[Left]) -> list[KnownFile]:
+    async def _take_moves(self, visit: Visit, left: Sequence[DepartedFile]) -> list[KnownFile]:
         """Settle messages whose files were put away, and remember the files' new places."""
         moved: list[KnownFile] = []
         for one in left:
@@ -282,5 +279,5 @@ class Mirror:
         return moved
 
 
-def _age(read: Read) -> tuple[int, str]:
+def _age(read: IdentifiedFile) -> tuple[int, str]:
     return read.millis, read.arrived.spot.name

@@ -9,25 +9,33 @@ from typing import Final, Literal
 
 from covey.core.errors import BlobMissing
 from covey.core.formats.dialogue import manifest_line, swept_line
-from covey.core.formats.foreign_ids import is_folder_name
-from covey.core.formats.layout import KnownFile, Layout, Shelf
-from covey.core.formats.layouts import file_name, written
-from covey.core.ids import MessageId, ticket_id
+from covey.core.formats.folder_files import file_name, written
+from covey.core.formats.layout import KnownFile, Layout, Shelf, is_folder_name
 from covey.core.json import Json
 from covey.core.ledger.delivery import TERMINAL, DeliveryState
 from covey.core.ledger.event import Action, Event
 from covey.core.ledger.message import FilePart, Message, Part, has_files
 from covey.core.ledger.ticket import TicketState
 from covey.core.ledger.wire import encode
-from covey.core.names import AgentName, Scope
+from covey.core.names import AgentName, MessageId, Scope, ticket_id
 from covey.core.reporting import Reporting
-from covey.ports.folder import Sheet, Visit
+from covey.ports.folder import Visit, WantedFile
 from covey.ports.ledger import EventFilter, MessageFilter
 from covey.ports.store import Transaction
 from covey.services.dialogue.dialogue import SWEPT
-from covey.services.mirror.ground import BY_OTHERS, Ground, copy_of, is_foreign, spot_of
-from covey.services.mirror.noting import NOTHING, PAGE, Page, Stands, chained, read_page, touched
-from covey.services.mirror.standing import Shown, Standing, read_standing
+from covey.services.mirror.changes import (
+    NOTHING,
+    PAGE,
+    CopyCache,
+    CopyTarget,
+    EventPage,
+    Stands,
+    chained,
+    read_page,
+    read_targets,
+    touched,
+)
+from covey.services.mirror.files import BY_OTHERS, MirrorContext, copy_of, is_foreign, spot_of
 
 ENDING: Final = frozenset({Action.DELIVERY_MOVED, Action.TICKET_MOVED})
 """Events after which an agent may have nothing left to do about a message."""
@@ -38,7 +46,7 @@ EVENTS: Final = 10_000
 Line = tuple[int, str]
 
 
-async def lines_of(ground: Ground, visit: Visit, events: Sequence[Event], shown: Shown) -> Sequence[Line]:
+async def lines_of(ground: MirrorContext, visit: Visit, events: Sequence[Event], shown: CopyCache) -> Sequence[Line]:
     """Return the manifest lines for events. Foreign programs write the lines for their own actions."""
     lines: list[Line] = []
     sweeps = {(event.scope, event.at) for event in events if event.action is Action.MESSAGE_SWEPT}
@@ -66,7 +74,7 @@ def _swept(event: Event) -> Sequence[Line]:
 
 
 async def _line(
-    visit: Visit, word: Literal["sent", "archived"], standing: Standing, event: Event, shown: Shown
+    visit: Visit, word: Literal["sent", "archived"], standing: CopyTarget, event: Event, shown: CopyCache
 ) -> Line:
     message, agent = standing.message, standing.agent
     copy = shown.copied(standing)
@@ -76,7 +84,7 @@ async def _line(
     return event.position, manifest_line(word, message, copy, event.at, event.position)
 
 
-def _is_queued(event: Event, copy: Standing) -> bool:
+def _is_queued(event: Event, copy: CopyTarget) -> bool:
     """Tell whether an agent got a copy when the message was sent."""
     own = {delivery.id for delivery in copy.copies}
     return any(line.get("id") in own and line.get("state") == DeliveryState.QUEUED for line in _lines(event))
@@ -88,7 +96,7 @@ def _is_end(event: Event) -> bool:
     return event.agent is not None and reason not in (BY_OTHERS, SWEPT) and (to in TERMINAL or to == TicketState.CLOSED)
 
 
-async def _ended_at(ground: Ground, copy: Standing) -> int | None:
+async def _ended_at(ground: MirrorContext, copy: CopyTarget) -> int | None:
     """Return the position of the event after which an agent had nothing left to do about a message; None if it has, or
     if a foreign program ended it."""
     message_id: MessageId = copy.message.id
@@ -129,7 +137,7 @@ ALL_MESSAGES: Final = 1_000_000_000
 
 
 class Outflow:
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: MirrorContext) -> None:
         self._ground = ground
 
     async def bring(
@@ -137,7 +145,7 @@ class Outflow:
         visit: Visit,
         missing: Sequence[MessageId],
         restless: Sequence[MessageId],
-        noted: Collection[Page],
+        noted: Collection[EventPage],
         reporting: Reporting,
     ) -> Collection[Action]:
         """Bring the files in line with the journal. Write the missing files of messages, and check those that others
@@ -164,13 +172,13 @@ class Outflow:
             await visit.advance(after)
             if after < page.last:
                 reporting.at(after - begun, page.last - begun)
-            page = await self._page(after) if after < page.last else Page(after, (), after)
+            page = await self._page(after) if after < page.last else EventPage(after, (), after)
         return happened
 
-    async def _page(self, after: int) -> Page:
+    async def _page(self, after: int) -> EventPage:
         return await self._ground.store.read(lambda tx: read_page(tx, after))
 
-    async def _follow(self, visit: Visit, page: Page, reporting: Reporting) -> Shown:
+    async def _follow(self, visit: Visit, page: EventPage, reporting: Reporting) -> CopyCache:
         """Move the files to their target places after some events. Return the state that was read."""
         events = page.events
         if any(event.action is Action.SPACE_IMPORTED for event in events):
@@ -184,22 +192,22 @@ class Outflow:
             await self._discard_pruned(visit)
         return shown
 
-    async def _tell(self, visit: Visit, events: Sequence[Event], shown: Shown) -> bool:
+    async def _tell(self, visit: Visit, events: Sequence[Event], shown: CopyCache) -> bool:
         """Append the new lines to the manifest. Return False if a foreign program has it locked."""
         new = [event for event in events if event.position > visit.manifest_position]
         return not new or await visit.append(await lines_of(self._ground, visit, new, shown), new[-1].position)
 
     async def _stand(
         self, visit: Visit, messages: Sequence[MessageId], stands: Stands = NOTHING, *, is_missing: bool = False
-    ) -> Shown:
+    ) -> CopyCache:
         """Move the files of messages to their target places. `stands` has the targets that are known already."""
         distinct = list(dict.fromkeys(messages))
-        shown = Shown()
+        shown = CopyCache()
         for start in range(0, len(distinct), PAGE):
             some = distinct[start : start + PAGE]
             unseen = [one for one in some if one not in stands]
             wanted = [one for message_id in some for one in stands.get(message_id, ())]
-            wanted += await read_standing(self._ground, unseen) if unseen else ()
+            wanted += await read_targets(self._ground, unseen) if unseen else ()
             sheets = [
                 sheet for one in wanted if (sheet := await self._sheet(visit, one, shown, is_missing)) is not None
             ]
@@ -207,7 +215,7 @@ class Outflow:
                 await visit.bring(sheets)
         return shown
 
-    async def _sheet(self, visit: Visit, wanted: Standing, shown: Shown, is_missing: bool) -> Sheet | None:
+    async def _sheet(self, visit: Visit, wanted: CopyTarget, shown: CopyCache, is_missing: bool) -> WantedFile | None:
         """Return the target of a copy; None if its file is there already, or if it should have none."""
         message = wanted.message
         shown.add(wanted)
@@ -236,7 +244,7 @@ class Outflow:
         if self._ground.layout is Layout.MAILBOX and has_files(message.parts):
             told = message._replace(parts=await self._with_paths(visit, message, spot.owner, copy.file_id))
         document = wanted.document or encode(message)
-        return Sheet(stands, written(self._ground.layout, told, copy, document), is_new)
+        return WantedFile(stands, written(self._ground.layout, told, copy, document), is_new)
 
     async def _with_paths(self, visit: Visit, message: Message, owner: str, file_id: str) -> tuple[Part, ...]:
         """Return the parts of a message, each file with the path of a snapshot that its reader can open."""
@@ -283,7 +291,7 @@ class Outflow:
         while events := await self._ground.store.read(lambda tx, after=after: tx.journal.read(after, PAGE)):
             after = events[-1].position
             old = [event for event in events if event.message_id in strange and event.position <= told]
-            await visit.append(await lines_of(self._ground, visit, old, Shown()), told)
+            await visit.append(await lines_of(self._ground, visit, old, CopyCache()), told)
 
     async def _discard_pruned(self, visit: Visit) -> None:
         after = ""

@@ -8,7 +8,7 @@ from covey.core.directory.card import Agent, Card, Presence
 from covey.core.directory.session import Activity, Session, SessionKind
 from covey.core.errors import CoveyError
 from covey.core.formats.foreign_files import OURS
-from covey.core.formats.registry import card_of, entry_of, heard_at, status_in
+from covey.core.formats.mailbox import card_of, entry_of, heard_at, status_in
 from covey.core.json import Json
 from covey.core.limits import PRESENCE_LEASE
 from covey.core.names import OPERATOR, SPACE, AgentName, is_reserved
@@ -16,16 +16,15 @@ from covey.ports.folder import Visit
 from covey.ports.store import Transaction
 from covey.services.act import Act
 from covey.services.directory.directory import FRESH, AgentView, agents_now, enrol
-from covey.services.directory.presence import end_session, is_live
-from covey.services.mail.steady import SteadyLiveness
-from covey.services.mirror.ground import Ground, foreigner, sender_called
-from covey.services.peers.foreigners import begin_foreign
+from covey.services.directory.presence import SteadyLiveness, end_session, is_live
+from covey.services.mirror.files import MirrorContext, foreigner, sender_called
+from covey.services.peers.foreign_agents import begin_foreign
 
 BEAT: Final = timedelta(seconds=5)
 """The time for which our heartbeat is fresh."""
 
 
-class Entered(NamedTuple):
+class RegistryEntry(NamedTuple):
     """An entry that a foreign program made."""
 
     card: Card
@@ -33,22 +32,24 @@ class Entered(NamedTuple):
     heard_at: datetime | None
 
     def is_there(self, now: datetime) -> bool:
-        """Tell whether the entry says that its agent is there, and said so lately. A heartbeat that is far ahead of the
-        clock is a mistake, and says nothing."""
+        """Tell whether the entry reports its agent as present, with a recent heartbeat.
+
+        A heartbeat that is far ahead of the clock is a mistake, and is ignored.
+        """
         if self.status is Presence.OFFLINE or self.heard_at is None:
             return False
         return abs(now - self.heard_at) <= PRESENCE_LEASE
 
 
-class Change(NamedTuple):
+class SessionChange(NamedTuple):
     """A change to the session of a foreign program: it begins, is renewed, or ends."""
 
     agent: AgentName
     session: Session | None
-    entered: Entered | None
+    entered: RegistryEntry | None
 
 
-def _differs(session: Session | None, entered: Entered | None) -> bool:
+def _differs(session: Session | None, entered: RegistryEntry | None) -> bool:
     """Tell whether a session differs from the registry. A heartbeat is recorded only when the last one gets old."""
     if session is None or entered is None:
         return (session is None) is not (entered is None)
@@ -57,19 +58,21 @@ def _differs(session: Session | None, entered: Entered | None) -> bool:
     return is_later or is_busy is not (session.activity is Activity.BUSY)
 
 
-class Registry:
-    def __init__(self, ground: Ground) -> None:
+class MailboxRegistry:
+    def __init__(self, ground: MirrorContext) -> None:
         self._ground = ground
 
     async def take_in(self, visit: Visit, entries: Mapping[str, Json]) -> None:
         """Register the agents that foreign programs have entered, with their cards. An agent with a session here keeps
         its own card."""
-        found: dict[AgentName, Entered] = {}
+        found: dict[AgentName, RegistryEntry] = {}
         for name, entry in entries.items():
             if name in (OPERATOR, SPACE) or _is_ours(entry):
                 continue
             try:
-                found[await sender_called(visit, name)] = Entered(card_of(entry), status_in(entry), heard_at(entry))
+                found[await sender_called(visit, name)] = RegistryEntry(
+                    card_of(entry), status_in(entry), heard_at(entry)
+                )
             except CoveyError:
                 continue  # an invalid entry is ignored
         cards = {name: entered.card for name, entered in found.items()}
@@ -82,24 +85,27 @@ class Registry:
         for name, card in (await _news(tx, cards)).items():
             await enrol(Act(tx, foreigner(name), self._ground.clock.now()), name, card)
 
-    async def _changes(self, tx: Transaction, found: Mapping[AgentName, Entered]) -> Sequence[Change]:
+    async def _changes(self, tx: Transaction, found: Mapping[AgentName, RegistryEntry]) -> Sequence[SessionChange]:
         """Return the changes that make the sessions of foreign programs agree with the registry."""
         now = self._ground.clock.now()
-        changes: list[Change] = []
+        changes: list[SessionChange] = []
         for session in await tx.sessions.current():
             if session.kind is SessionKind.REGISTRY and session.agent not in found:
-                changes.append(Change(session.agent, session, None))
+                changes.append(SessionChange(session.agent, session, None))
         for name, entered in found.items():
             there = await tx.sessions.of_agent(name)
-            if any(not session.is_foreign and is_live(session, self._ground.desk.liveness, now) for session in there):
+            if any(
+                not session.is_foreign and is_live(session, self._ground.notice_ports.liveness, now)
+                for session in there
+            ):
                 continue  # an agent with a session here manages its own presence
             session = next((session for session in there if session.kind is SessionKind.REGISTRY), None)
             wanted = entered if entered.is_there(now) else None
             if _differs(session, wanted):
-                changes.append(Change(name, session, wanted))
+                changes.append(SessionChange(name, session, wanted))
         return changes
 
-    async def _seat(self, tx: Transaction, found: Mapping[AgentName, Entered]) -> None:
+    async def _seat(self, tx: Transaction, found: Mapping[AgentName, RegistryEntry]) -> None:
         """Begin, renew and end the sessions of foreign programs."""
         for name, session, entered in await self._changes(tx, found):
             act = Act(tx, foreigner(name), self._ground.clock.now())
@@ -113,13 +119,19 @@ class Registry:
                 await tx.sessions.put(session._replace(seen_at=seen_at, activity=activity))
                 continue
             await begin_foreign(
-                act, name, self._ground.desk.ids.session_id(), SessionKind.REGISTRY, PRESENCE_LEASE, seen_at, activity
+                act,
+                name,
+                self._ground.notice_ports.ids.session_id(),
+                SessionKind.REGISTRY,
+                PRESENCE_LEASE,
+                seen_at,
+                activity,
             )
 
     async def enter(self, visit: Visit) -> None:
         """Write the present state of our agents to the registry, if it differs."""
         now = self._ground.clock.now()
-        liveness = SteadyLiveness(self._ground.desk.liveness)
+        liveness = SteadyLiveness(self._ground.notice_ports.liveness)
         views = await self._ground.store.read(lambda tx: agents_now(tx, liveness, now), is_long=True)
         there = await visit.registry()
         wanted: dict[str, Mapping[str, Json]] = {}

@@ -13,7 +13,7 @@ from covey.core.errors import StoreClosed, StoreUnconfirmed
 T = TypeVar("T")
 
 Noted = Any
-"""The events of a commit (`mirror_noting.Page`). Untyped, because loading the class takes time, and only passes use
+"""The events of a commit (`changes.EventPage`). Untyped, because loading the class takes time, and only passes use
 it."""
 
 
@@ -47,22 +47,22 @@ class Passes(Protocol):
         ...
 
 
-class Passing(Protocol):
+class MirrorPass(Protocol):
     """One pass, with the events of recent commits."""
 
     async def run(self, noted: Collection[Noted] = ()) -> None: ...
 
 
-class OwnPasses:
+class InlinePasses:
     """`Passes` in the calling thread, over a ledger that confirms its own commits. The implementation is loaded with
     the first pass: a short-lived program that finds everything in line needs none."""
 
     confirms = False
 
-    def __init__(self, folder: "ports.Folder", make: Callable[[], Passing]) -> None:
+    def __init__(self, folder: "ports.Folder", make: Callable[[], MirrorPass]) -> None:
         self._folder = folder
         self._make = make
-        self._made: Passing | None = None
+        self._made: MirrorPass | None = None
 
     async def run(self) -> None:
         await self._passing().run()
@@ -80,7 +80,7 @@ class OwnPasses:
     async def close(self) -> None:
         await self._folder.close()
 
-    def _passing(self) -> Passing:
+    def _passing(self) -> MirrorPass:
         self._made = self._made or self._make()
         return self._made
 
@@ -121,9 +121,9 @@ class MirroredStore:
         await self._ledger.close()
 
     async def _commit(self, operation: "ports.Operation[T]", is_light: bool) -> T:
-        from covey.services.mirror.noting import noting  # imported late because most short-lived programs only read
+        from covey.services.mirror.changes import recording  # imported late because most short-lived programs only read
 
-        noted = noting(operation, self._folder.layout)
+        noted = recording(operation, self._folder.layout)
         try:
             value, page = await self._ledger.commit(noted, is_light=is_light or self._passes.confirms)
         except Exception:

@@ -9,21 +9,20 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
-from covey.core.address import Address, AddressKind
 from covey.core.directory.routing import WhenOffline
 from covey.core.errors import CoveyError, IdentityRefused, Invalid, OperatorOnly, Rejected, Unavailable
-from covey.core.formats.inbox_router import Buffers
-from covey.core.formats.peers import arrival_id, parse_inbox_message, parse_inbox_subject
-from covey.core.ids import MessageId, SessionId
+from covey.core.formats.peers import Buffers, arrival_id, parse_inbox_message, parse_inbox_subject
+from covey.core.identity import Address, AddressKind
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.message import Kind, TextPart
 from covey.core.limits import RECHECK_SECONDS, UNREGISTERED_WAIT
+from covey.core.names import MessageId, SessionId
+from covey.ports.channels import Arrival, Wire
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
-from covey.ports.wire import Arrival, Wire
 from covey.services.mail.mail import Mail
 from covey.services.mail.recipients import SendPolicy
-from covey.services.peers.foreigners import Foreigners
+from covey.services.peers.foreign_agents import ForeignAgents
 from covey.services.warning import debug, warn
 
 _POLICY: Final = SendPolicy(when_offline=WhenOffline.REFUSE)
@@ -37,7 +36,7 @@ class Bridge:
         self._store = store
         self._clock = clock
         self._mail = mail
-        self._foreigners = Foreigners(store, clock)
+        self._foreigners = ForeignAgents(store, clock)
         self._waiting: Buffers[Arrival] = Buffers(warn)
         self._after = 0
         self._told: set[str] = set()
@@ -46,7 +45,7 @@ class Bridge:
     async def check(self) -> None:
         """Raise OperatorOnly if this program may not receive messages of foreign programs."""
         if not await self._wire.may_receive():
-            raise OperatorOnly("an agent's key", "take in what foreign programs say")
+            raise OperatorOnly("an agent's key", "receive messages of foreign programs")
 
     async def begin(self) -> None:
         """Ask the wire to keep everything published from now on until it is carried, because a peer may write to a
@@ -55,7 +54,7 @@ class Bridge:
             if await self._wire.may_receive():
                 await self._wire.keep()
         except Unavailable as error:
-            debug("the peers' wire can't be heard yet: %s", error.message)
+            debug("can't receive from the peers' wire yet: %s", error.message)
 
     async def run(self, tell: Callable[[Sequence[MessageId]], None] | None = None) -> None:
         """Carry arrivals until cancelled. Return at once if the server's permissions bind this program to one agent."""
@@ -70,7 +69,7 @@ class Bridge:
                 is_heard = True
             except Unavailable as error:  # raised at the wire's own timeout, so that this loop does not spin
                 if is_heard:
-                    warn("the peers' wire can't be heard now: %s", error.message)
+                    warn("can't receive from the peers' wire now: %s", error.message)
                 is_heard = False
                 if not error.retryable:
                     return
@@ -114,7 +113,7 @@ class Bridge:
         if is_name and error.message not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add(error.message)
             say = warn
-        say("dropped what came on %s: %s", arrival.subject[:80], error.message)
+        say("dropped a message on %s: %s", arrival.subject[:80], error.message)
 
     async def _accept(self, goal: SessionId, arrival: Arrival) -> MessageId | None:
         message_id = arrival_id(arrival.at, self._wire.stream, arrival.seq)
@@ -137,13 +136,13 @@ class Bridge:
         except Unavailable:
             raise
         except IdentityRefused as error:
-            warn("refused what %s sent to %s: %s", message.from_agent_id, goal, error.message)
+            warn("refused a message from %s to %s: %s", message.from_agent_id, goal, error.message)
             return None
         except CoveyError as error:
-            debug("refused what %s sent to %s: %s", message.from_agent_id, goal, error.message)
+            debug("refused a message from %s to %s: %s", message.from_agent_id, goal, error.message)
             return None
         for line in receipt.refused:
-            debug("refused what %s sent to %s: %s", message.from_agent_id, goal, line.reason)
+            debug("refused a message from %s to %s: %s", message.from_agent_id, goal, line.reason)
         return message_id if receipt.delivered else None
 
     def _drop_old(self) -> None:

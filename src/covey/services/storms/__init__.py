@@ -1,1 +1,1 @@
-"""Storms: checks that stop runaway exchanges, and the notices about them."""
+"""Storms: checks that stop runaway exchanges, and the service that lists and lifts their stops."""

@@ -1,9 +1,9 @@
 """Claims: a task waits with its agent until exactly one session takes it."""
 
 from covey.core.directory.session import Session
-from covey.core.ids import SessionId, inbox_topic, message_topic, parked_inbox
-from covey.core.ledger.delivery import Delivery, DeliveryState, state_at
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState, state_at
 from covey.core.ledger.event import Action
+from covey.core.names import SessionId, inbox_topic, message_topic, parked_inbox
 from covey.core.work.task import Task, abandoned, claimed
 from covey.services.act import Act, journal, place
 
@@ -26,7 +26,7 @@ async def take_claim(act: Act, task: Task, session: SessionId | None) -> Task:
     return after
 
 
-async def take_parked(act: Act, copy: Delivery, session: Session) -> Delivery:
+async def take_parked(act: Act, copy: DeliveryRecord, session: Session) -> DeliveryRecord:
     """Claim the task that a parked delivery hands over for a session. Return the delivery in the session's inbox."""
     task = await act.tx.tasks.get(copy.message_id)
     if task is not None:

@@ -7,26 +7,24 @@ from covey.core.authority import check_doer
 from covey.core.directory.card import TaskOverflow
 from covey.core.errors import IllegalMove, Invalid, ProgressStorm, QuotaFull, TaskTaken
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, inbox_topic, parked_inbox, session_inbox
 from covey.core.ledger.delivery import WAITING
 from covey.core.ledger.message import Part
 from covey.core.limits import TASK_ATTEMPTS
+from covey.core.names import MessageId, inbox_topic, parked_inbox, session_inbox
 from covey.core.work.task import DEADLINE, Task, TaskMove, TaskState, claimed, task_at
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act
-from covey.services.directory.pauses import check_not_paused
-from covey.services.directory.presence import give_up, live_sessions
-from covey.services.known import known_agent, known_message, own_session
-from covey.services.mail.damage import message_or_notice
-from covey.services.mail.steady import SteadyLiveness
-from covey.services.mail.updates import NoticePorts
+from covey.services.directory.presence import SteadyLiveness, give_up, live_sessions
+from covey.services.directory.settings import check_not_paused
+from covey.services.mail.filing import NoticePorts
+from covey.services.polling import Poller
+from covey.services.records import known_agent, known_message, message_or_notice, own_session
+from covey.services.storms.storms import count_progress
 from covey.services.tasks.claims import is_left, release_task, take_claim
 from covey.services.tasks.moves import shift_task
 from covey.services.tasks.open_tasks import fit_tasks, not_allowed, open_tasks
-from covey.services.tasks.progress import count_progress
 from covey.services.tasks.tasks import TaskView, known_task
-from covey.services.waiting import Waiting
 
 T = TypeVar("T")
 
@@ -35,16 +33,16 @@ Judge = Callable[[TaskView], Awaitable[str | None]]
 
 
 class Duties:
-    def __init__(self, store: Store, clock: Clock, desk: NoticePorts, waiting: Waiting) -> None:
+    def __init__(self, store: Store, clock: Clock, notice_ports: NoticePorts, waiting: Poller) -> None:
         self._store = store
         self._clock = clock
-        self._desk = desk
+        self._notice_ports = notice_ports
         self._waiting = waiting
 
     async def next(self, actor: Identity, timeout: float, take: Callable[[], Awaitable[T | None]]) -> T | None:
         """Wait until `take` has taken a task for the actor's session. Return None on timeout."""
         if actor.session is None:
-            raise Invalid("session", None, "join the space: a task is taken by one session")
+            raise Invalid("session", None, "join the space first: only a session can take a task")
         return await self._waiting.until([inbox_topic(parked_inbox(actor.agent))], take, timeout)
 
     async def take(
@@ -85,18 +83,20 @@ class Duties:
         self, tx: Transaction, actor: Identity, accepts: bool, starts: bool, attempts: int
     ) -> TaskView | None:
         act = Act(tx, actor, self._clock.now())
-        await live_sessions(act, actor.agent, SteadyLiveness(self._desk.liveness))  # dead sessions give up their tasks
+        await live_sessions(
+            act, actor.agent, SteadyLiveness(self._notice_ports.liveness)
+        )  # dead sessions give up their tasks
         session = await own_session(tx, actor)
-        fit = await fit_tasks(act, actor.agent, 1, self._desk, attempts)
+        fit = await fit_tasks(act, actor.agent, 1, self._notice_ports, attempts)
         if not fit:
             return None
         task = fit[0]
         if accepts and task.state is TaskState.PENDING:  # one step: the acceptance says which session has the task
-            task = await shift_task(act, claimed(task, session.id, act.now), TaskMove.ACCEPT, self._desk)
+            task = await shift_task(act, claimed(task, session.id, act.now), TaskMove.ACCEPT, self._notice_ports)
         else:
             task = await take_claim(act, task, session.id)
         if starts and task.state is TaskState.ACCEPTED:
-            task = await shift_task(act, task, TaskMove.START, self._desk)
+            task = await shift_task(act, task, TaskMove.START, self._notice_ports)
         return TaskView(task, await known_message(tx, task.id))
 
     async def in_hand(self, actor: Identity) -> Sequence[TaskView]:
@@ -127,8 +127,8 @@ class Duties:
             await check_not_paused(tx, task.agent)
             refused = await why_refused(act, task)
             if refused is not None:
-                return await shift_task(act, task, TaskMove.REJECT, self._desk, reason=refused)
-            return await shift_task(act, await self._claimed(act, task), TaskMove.ACCEPT, self._desk, parts)
+                return await shift_task(act, task, TaskMove.REJECT, self._notice_ports, reason=refused)
+            return await shift_task(act, await self._claimed(act, task), TaskMove.ACCEPT, self._notice_ports, parts)
 
         return await self._store.commit(operation)
 
@@ -152,8 +152,8 @@ class Duties:
             act = Act(tx, actor, self._clock.now())
             task = task_at(await self._own(act, task_id, attempt), act.now)
             message = await known_message(tx, task_id)
-            refused = None if task.is_finished else await count_progress(act, task, message, self._desk)
-            return refused or await shift_task(act, task, TaskMove.PROGRESS, self._desk, parts)
+            refused = None if task.is_finished else await count_progress(act, task, message, self._notice_ports)
+            return refused or await shift_task(act, task, TaskMove.PROGRESS, self._notice_ports, parts)
 
         told = await self._store.commit(operation)
         if isinstance(told, ProgressStorm):  # raised here because the transaction's records stand
@@ -208,7 +208,7 @@ class Duties:
             act = Act(tx, actor, self._clock.now())
             task = await self._own(act, task_id, attempt)
             # A deadline may have passed that is not recorded yet.
-            return await shift_task(act, task_at(task, act.now), move, self._desk, parts, reason)
+            return await shift_task(act, task_at(task, act.now), move, self._notice_ports, parts, reason)
 
         return await self._store.commit(operation)
 
@@ -220,7 +220,9 @@ class Duties:
         # happen before the move.
         tells_itself = task.delegator == task.agent
         if task.claimed_by is None or task.claimed_by != act.actor.session or tells_itself:
-            await live_sessions(act, task.agent, SteadyLiveness(self._desk.liveness))  # dead sessions give up tasks
+            await live_sessions(
+                act, task.agent, SteadyLiveness(self._notice_ports.liveness)
+            )  # dead sessions give up tasks
             task = await known_task(act.tx, task_id)
         if attempt is not None and not task.is_finished and task.attempt != attempt:
             raise TaskTaken(task_id, f"attempt {task.attempt}, and this is attempt {attempt}")

@@ -1,30 +1,33 @@
-"""Tasks: work that is delegated, listed, waited for and cancelled."""
+"""Tasks: work that is delegated, listed, waited for and cancelled; and requests of a coordinator to a worker."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from covey.core.authority import check_sender
+from covey.core.directory.session import Session
 from covey.core.errors import IllegalMove, Invalid, TaskUnknown
 from covey.core.identity import Identity
-from covey.core.ids import MessageId, message_topic
 from covey.core.ledger.delivery import WAITING, Move
 from covey.core.ledger.draft import Draft
 from covey.core.ledger.event import Event
+from covey.core.ledger.marks import DialogueKind, Marks, Step, is_part_of, pair_of
 from covey.core.ledger.message import Kind, Message
+from covey.core.ledger.outcome import ReceiptRecord
+from covey.core.names import MessageId, message_topic
 from covey.core.work.task import Task, TaskMove
 from covey.ports.clock import Clock
 from covey.ports.ledger import EventFilter
 from covey.ports.store import Store, Transaction
 from covey.ports.work import TaskFilter
 from covey.services.act import Act, shift
-from covey.services.known import check_not_pruned, known_message
-from covey.services.mail.by_now import task_by_now
+from covey.services.mail.current_state import task_by_now
+from covey.services.mail.filing import NoticePorts
 from covey.services.mail.mail import Mail
 from covey.services.mail.recipients import SendPolicy
-from covey.services.mail.updates import NoticePorts
+from covey.services.polling import Poller
+from covey.services.records import check_not_pruned, known_message
 from covey.services.tasks.moves import cancel_task
-from covey.services.tasks.opening import new_task
-from covey.services.waiting import Waiting
+from covey.services.tasks.open_tasks import new_task
 
 PAGE = 500
 
@@ -36,11 +39,11 @@ class TaskView(NamedTuple):
     message: Message
 
 
-class Tasks:
-    def __init__(self, store: Store, clock: Clock, desk: NoticePorts, mail: Mail, waiting: Waiting) -> None:
+class Delegation:
+    def __init__(self, store: Store, clock: Clock, notice_ports: NoticePorts, mail: Mail, waiting: Poller) -> None:
         self._store = store
         self._clock = clock
-        self._desk = desk
+        self._notice_ports = notice_ports
         self._mail = mail
         self._waiting = waiting
 
@@ -48,10 +51,10 @@ class Tasks:
         """Delegate work to an agent: the task is durable when this returns. A task that its agent can't take is
         rejected."""
         if draft.kind is not Kind.TASK:
-            raise Invalid("kind", str(draft.kind), "what is delegated is a task")
+            raise Invalid("kind", str(draft.kind), "use the kind task to delegate")
         if draft.deadline is not None and draft.deadline <= self._clock.now():
             raise Invalid("deadline", draft.deadline.isoformat(), "it has passed already")
-        receipt, message, _ = await self._mail.post(draft, actor, policy)
+        receipt, message, _ = await self._mail.submit(draft, actor, policy)
         if draft.id is not None or message.cause is not None:
             return await self.view(receipt.message_id)
         return TaskView(new_task(message, receipt.deliveries[0]), message)
@@ -63,7 +66,7 @@ class Tasks:
             act = Act(tx, actor, self._clock.now())
             task = await known_task(tx.visible, task_id)
             check_sender(actor, "cancel", await known_message(tx, task_id))
-            cancelled = await cancel_task(act, task_id, self._desk, reason)
+            cancelled = await cancel_task(act, task_id, self._notice_ports, reason)
             if cancelled is None:
                 raise IllegalMove("task", task.state, TaskMove.CANCEL)
             return cancelled
@@ -155,3 +158,31 @@ async def _collect(act: Act, view: TaskView) -> None:
             for copy in await act.tx.deliveries.of_message(message.id):
                 if copy.agent == act.actor.agent and copy.state in WAITING:
                     await shift(act, copy, Move.SETTLE, "returned by delegate")
+
+
+class Coordination:
+    def __init__(self, store: Store, mail: Mail) -> None:
+        self._store = store
+        self._mail = mail
+
+    async def last(self, worker: Session, actor: Identity) -> Message | None:
+        """Return the last message of the two about the actor's work; None if there is none. Messages of others in the
+        thread are left out."""
+        pair = _work_pair(worker, actor)
+
+        async def operation(tx: Transaction) -> Message | None:
+            first = await tx.messages.latest_of(pair)
+            if first is None or not is_part_of(pair, first.sender):
+                return None
+            said = [one for one in await tx.messages.thread(first.thread) if is_part_of(pair, one.sender)]
+            return said[-1] if said else None
+
+        return await self._store.read(operation)
+
+    async def give(self, draft: Draft, worker: Session, actor: Identity) -> ReceiptRecord:
+        """Send a worker something to do: its answer is finished work."""
+        return await self._mail.send(draft, actor, SendPolicy(), Marks(_work_pair(worker, actor), step=Step.WORK))
+
+
+def _work_pair(worker: Session, actor: Identity) -> str:
+    return pair_of(DialogueKind.WORK, actor, Identity(worker.agent, worker.id))

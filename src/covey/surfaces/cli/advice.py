@@ -1,17 +1,18 @@
 """Advice in the words of the command line, for errors whose own advice names no command."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from typing import Final
 
 from covey.core.errors import CoveyError, IllegalMove, Invalid
 
 ADVICE: Final[Mapping[str, str]] = {
-    "message-too-large": "Attach the bulk with --file: it is stored once and travels as a reference.",
+    "message-too-large": "Send a shorter text. Attach the bulk with --file: it is stored once, and sent by reference.",
     "illegal-move": "`covey receipt ID` shows its present state.",
     "task-taken": "`covey task ID` shows who has it, and its attempt.",
     "task-unknown": "`covey tasks --all` lists them; `covey thread ID` shows a message that is no task.",
     "quota-full": "`covey tasks --agent NAME` shows what it works on; `covey join NAME --quota N` allows more.",
-    "not-yours": "Act as the agent it belongs to: --agent NAME.",
+    "not-yours": "Act as the agent it belongs to: --as NAME.",
     "identity-refused": "Put a token that works into COVEY_TOKEN, or unset it and claim a name.",
     "beyond-token": "Use another token in COVEY_TOKEN, or unset it; on NATS, use the key of whom it concerns.",
     "token-unknown": "`covey token list` shows the ids.",
@@ -19,18 +20,26 @@ ADVICE: Final[Mapping[str, str]] = {
     "not-an-approval": "Answer it: `covey reply ID TEXT`.",
     "decision-missing": "Decide: `covey approve ID`, or `covey reject ID --reason TEXT`.",
     "messages-already-archived": "Nothing to do: it is archived. `covey thread ID` shows it.",
-    "loop-commit-precondition-missing": "Answer and archive what is owed, or force it: --force-commit-phase --why.",
+    "loop-commit-precondition-missing": (
+        "Answer the open questions, and archive the answered ones. "
+        "To pass in spite of them, add --force-commit-phase --why REASON."
+    ),
     "label-ambiguous": "Use one of the session keys instead: `covey sessions` lists them.",
     "session-ended": "`covey join` starts a new one; unhandled mail waits for it.",
     "file-outside-roots": "Copy the file into this folder, or run covey in a folder above it.",
-    "messages-recipient-unknown": "`covey agents` lists who is known; --register makes a new name known.",
+    "messages-recipient-unknown": "`covey agents` lists the known agents. To register a new name, add --register.",
     "message-unknown": "Check the id; `covey search WORD` finds messages by their words.",
-    "number-unknown": "`covey inbox` shows the numbers of what waits.",
+    "number-unknown": "`covey inbox` shows the numbers of the waiting messages.",
     "session-unknown": "`covey sessions` lists those that are live.",
     "run-unknown": "`covey sessions --all` lists the children.",
     "spawn-limit": "`covey stop NAME` ends one of them; `covey join AGENT --max-children N` allows more.",
     "spawn-depth": "Let a session further up start it; `covey join AGENT --max-depth N` allows more.",
     "delivery-unknown": "`covey receipt ID` shows its deliveries.",
+    "would-overwrite": "Choose another place. To replace it, add --replace. Nothing was changed.",
+    "record-damaged": (
+        "`covey doctor` lists the damaged records. "
+        "Restore a backup, or save the readable records with `covey doctor --salvage NEW.db`."
+    ),
     "channel-unknown": "`covey channels` lists them; `covey channels add NAME` makes one.",
     "post-unknown": "`covey channels posts NAME` shows the ids.",
     "conversation-unbound": "Bind it: `covey channels bind NAME CONVERSATION --to AGENT`.",
@@ -54,8 +63,26 @@ TASK_ADVICE: Final[Mapping[tuple[str, str], str]] = {
 _OWN: Final = "advice_of_verb"
 
 
-def advice(error: CoveyError) -> str:
-    """Return the next step for the caller.
+_COMMAND: Final = re.compile("`[^`]*`")
+_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
+_BETWEEN_SENTENCES: Final = re.compile(r"(?<=\.) ")
+
+
+def advice(error: CoveyError, options: Container[str]) -> str:
+    """Return the next step for the caller of a verb with these options.
+
+    A sentence that names another option is left out; an option in a command between backticks belongs to that command.
+    """
+    sentences = _BETWEEN_SENTENCES.split(_advice(error))
+    return " ".join(
+        sentence
+        for sentence in sentences
+        if all(option in options for option in _OPTION.findall(_COMMAND.sub("", sentence)))
+    )
+
+
+def _advice(error: CoveyError) -> str:
+    """Return the advice in the words of the command line.
 
     The message of a wrong value ends with the rule that the value breaks, so there is no advice for it.
     """

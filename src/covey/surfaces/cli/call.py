@@ -1,17 +1,16 @@
-"""One call of a verb: its arguments, its space and the acting agent."""
+"""A verb, and one call of it: its arguments, its space and the acting agent."""
 
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import covey.ports as ports
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.errors import IdentityRefused, Invalid
 from covey.core.identity import Identity
-from covey.core.ids import parse_session_id
 from covey.core.late import late
-from covey.core.names import AgentName, parse_agent_name
+from covey.core.names import AgentName, parse_agent_name, parse_session_id
 from covey.core.store_url import StoreUrl
 from covey.engines import connect_inline, engine_of, is_there, locate
 from covey.services.space import Services
@@ -30,6 +29,8 @@ class Call:
         """Loads a verb and returns its parser, for verbs that explain others."""
         self.is_first = False
         """True if there was no space when the verb began, so that the verb creates one."""
+        self.is_from_home = False
+        """True if the space of the home folder is used because the folder is in no space."""
         self._url: StoreUrl | None = None
         self._ports: ports.Ports | None = None
         self._services: Services | None = None
@@ -53,7 +54,8 @@ class Call:
         """Tell a person, once, that the space is new: already created, or about to be."""
         if self.is_first and (comes_now or is_there(self.url)):
             self.is_first = False
-            self.output.note(f"covey: {self.url} is a new space")
+            why = " in your home folder, because this folder is in none (`covey init` makes one here)"
+            self.output.note(f"covey: made a new space{why if self.is_from_home else ''}: {self.url}")
 
     def report(self, what: str, done: int, total: int | None) -> None:
         """Show a person the progress of a long preparation, such as opening the space."""
@@ -64,9 +66,9 @@ class Call:
 
     @late
     def _progress(self):
-        from covey.surfaces.cli.terminal.progress import Progress  # imported late because long preparations are rare
+        from covey.surfaces.cli.terminal.progress import ProgressBar  # imported late because long preparations are rare
 
-        return Progress(self.output, "")
+        return ProgressBar(self.output, "")
 
     @property
     def services(self) -> Services:
@@ -99,7 +101,7 @@ class Call:
     def is_identified(self) -> bool:
         """True if an option or a variable names the acting agent."""
         variables = (os.environ.get(name) for name in ("COVEY_AGENT", "COVEY_SESSION"))
-        return "COVEY_TOKEN" in os.environ or any((self.options.agent, *variables))
+        return "COVEY_TOKEN" in os.environ or any((self.options.actor, *variables))
 
     def run(self, work: Awaitable[T]) -> T:
         """Return the result of `work`. The inline store never suspends, so no event loop is needed."""
@@ -113,9 +115,9 @@ class Call:
         if (holder := self.holder) is not None:
             from covey.surfaces.cli.credentials import acting  # imported late because most calls show no token
 
-            return acting(self.services, holder, claimed, self.options.agent)
+            return acting(self.services, holder, claimed, self.options.actor)
         proof = os.environ.get("COVEY_SESSION")
-        name = claimed or self.options.agent or os.environ.get("COVEY_AGENT")
+        name = claimed or self.options.actor or os.environ.get("COVEY_AGENT")
         if proof:
             session_id, _, secret = proof.partition(":")
             identity = self.run(self.services.identities.by_secret(parse_session_id(session_id), secret))
@@ -123,13 +125,13 @@ class Call:
                 self.run(self.services.directory.touch(identity))
                 return identity
         if name is None:
-            raise Invalid("agent", None, "say who acts: --agent NAME, or COVEY_AGENT")
+            raise Invalid("agent", None, "name the acting agent: --as NAME, or COVEY_AGENT")
         agent = parse_agent_name(name)  # checked before the space is opened, which may create it
         return self.services.identities.claim(agent)
 
     def agent(self, given: str | None) -> AgentName:
         """Return the agent that a verb is about: the given agent, or the acting one."""
-        name = given or self.options.agent or os.environ.get("COVEY_AGENT")
+        name = given or self.options.actor or os.environ.get("COVEY_AGENT")
         if name is None and self.holder is not None:
             return self.holder.agent
         if name is None and os.environ.get("COVEY_SESSION"):
@@ -137,6 +139,18 @@ class Call:
         if name is None:
             raise Invalid("agent", None, "name an agent, or set COVEY_AGENT")
         return parse_agent_name(name)
+
+    def agent_or_all(self, given: str | None, *, wants_all: bool) -> AgentName | None:
+        """Return the agent that a verb is about, or None for all agents: because all are wanted, or none is named."""
+        if wants_all and given is not None:
+            raise Invalid("--all-agents", given, "give either a name or --all-agents")
+        if wants_all or not (given or self.is_identified or self.holder is not None):
+            return None
+        return self.agent(given)
+
+    def command(self, words: Sequence[str]) -> Sequence[str]:
+        """Return a command line for the same space, for a person to run next."""
+        return ["covey", *words, *(("--store", self.options.store) if self.options.store else ())]
 
     def on_behalf(self, actor: Identity) -> AgentName | None:
         """Return the agent whose mail the operator means, or None if the actor is not the operator."""
@@ -146,3 +160,16 @@ class Call:
         self.tell_of_new_space()
         if self._ports is not None:
             self.run(self._ports.close())
+
+
+class Verb(NamedTuple):
+    """A verb of the command line. Its module binds it to a constant, which the catalogue names."""
+
+    arguments: Callable[[ArgumentParser], None]
+    """Declares the arguments of the verb."""
+    run: Callable[[Call], int]
+    """Runs the verb and returns the exit code."""
+    description: str = ""
+    """The text of the help above the arguments. Without one, the help shows the summary of the catalogue."""
+    examples: str | None = None
+    """The text of the help below the arguments."""

@@ -3,19 +3,18 @@
 import os
 
 from covey.core import authority
-from covey.core.drive import finish
+from covey.core.coroutine import finish
 from covey.core.errors import BeyondToken, IdentityRefused
 from covey.core.identity import Identity
-from covey.core.ids import parse_session_id
-from covey.core.names import parse_agent_name
+from covey.core.names import parse_agent_name, parse_session_id
 from covey.services.space import Services
 
 
 def acting(services: Services, holder: Identity, claimed: str | None, about: str | None) -> Identity:
     """Return the holder of a token, in the session that COVEY_SESSION proves.
 
-    A caller that claims another name is refused. For the operator, `about` (the option --agent) names the agent in
-    question, and `claimed` (the option --from) the speaker.
+    A caller that claims another name is refused. For the operator, `about` names the agent in question. `claimed` is
+    the speaker; only verbs that speak have it.
     """
     named = None if holder.is_operator else about or os.environ.get("COVEY_AGENT")
     for name in (claimed, named):

@@ -1,14 +1,18 @@
-"""Live verbs: a verb that waits gets an event loop and a space with bells, and closes both on Ctrl-C."""
+"""Live verbs: a verb that waits gets an event loop, a space with bells, the journal as it grows, and a clock."""
 
 import asyncio
 import select
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from threading import current_thread, main_thread
-from typing import TypeVar
+from typing import Final, TypeVar
 
+from covey.core.ledger.event import Event
+from covey.core.names import JOURNAL_TOPIC
 from covey.engines import connect, engine_of
+from covey.ports.ledger import EventFilter
 from covey.services.space import Services
 from covey.surfaces.cli.call import Call
 
@@ -72,3 +76,59 @@ def check_reader() -> None:
     poll.register(descriptor, 0)
     if any(event & select.POLLERR for _, event in poll.poll(0)):
         raise BrokenPipeError
+
+
+PAGE: Final = 500
+WAIT_SECONDS: Final = 3600.0
+"""Timeout of one wait. If the caller set no limit, another wait follows."""
+
+ShowEvents = Callable[[Sequence[Event]], Awaitable[bool]]
+"""Shows events, and returns True if it wants more."""
+
+
+async def follow(services: Services, after: int, show: ShowEvents, wanted: EventFilter, seconds: float | None) -> None:
+    """Show events after a position in order, and continue with new ones.
+
+    Stop when `show` wants no more, or after that many seconds.
+    """
+    clock = services.clock
+    ends_at = None if seconds is None else clock.monotonic() + seconds
+
+    async def look() -> Sequence[Event] | None:
+        nonlocal after
+        check_reader()
+        newest = await services.history.last()
+        page = await services.history.read(after, PAGE, wanted)
+        # A page that is not full means that all matching events were read. Events that do not match are then skipped
+        # next time.
+        after = page[-1].position if len(page) == PAGE else max(after, newest, *(event.position for event in page))
+        return page or None
+
+    while True:
+        left = WAIT_SECONDS if ends_at is None else min(WAIT_SECONDS, ends_at - clock.monotonic())
+        page = await services.passive_waiting.until([JOURNAL_TOPIC], look, max(0.0, left))
+        if page is not None and not await show(page):
+            return
+        if page is None and ends_at is not None and clock.monotonic() >= ends_at:
+            return
+
+
+EVERY_SECONDS: Final = 1.0
+
+
+@asynccontextmanager
+async def ticking(draw: Callable[[], None], is_shown: bool = True) -> AsyncGenerator[None]:
+    """Draw at once and again every second while the block runs, if `is_shown` is set."""
+
+    async def tick() -> None:
+        while is_shown:
+            draw()
+            await asyncio.sleep(EVERY_SECONDS)
+
+    ticker = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        ticker.cancel()
+        with suppress(asyncio.CancelledError):
+            await ticker

@@ -19,12 +19,12 @@ from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 
-from covey.core.channels.http import LOOPBACK, HttpAddress, HttpLimits
-from covey.core.directory.token import hash_secret, token_id
 from covey.core.errors import IdentityRefused, Unavailable
+from covey.core.http import LOOPBACK, HttpAddress, HttpLimits
+from covey.core.identity import hash_secret, token_id
 from covey.services.space import Services
-from covey.surfaces.mcp.bounds import Sessions, Shares, bounded
-from covey.surfaces.mcp.seats import HTTP_LEASE, Running
+from covey.surfaces.mcp.clients import HTTP_LEASE, ServerState
+from covey.surfaces.mcp.http_limits import CountingSessionManager, TokenQuotas, bounded
 
 PATH: Final = "/mcp"
 
@@ -32,7 +32,7 @@ CLOSING_S: Final = 1
 """The seconds that open streams may go on after the server is told to end."""
 
 
-class Tokens:
+class TokenVerifier:
     """A verifier that checks the token of a request against the space."""
 
     def __init__(self, services: Services) -> None:
@@ -46,7 +46,7 @@ class Tokens:
         return AccessToken(token=token, client_id=token_id(hash_secret(token)), scopes=[], subject=identity.agent)
 
 
-class Listening(NamedTuple):
+class HttpEndpoint(NamedTuple):
     """A listening socket and its address."""
 
     socket: socket.socket
@@ -57,7 +57,7 @@ class Listening(NamedTuple):
         return f"http://{self.address}{PATH}"
 
 
-def listen_on(address: HttpAddress) -> Listening:
+def listen_on(address: HttpAddress) -> HttpEndpoint:
     """Open a listening socket, and return it with its actual port."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
@@ -65,19 +65,19 @@ def listen_on(address: HttpAddress) -> Listening:
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]  # the rest repeats the address
         raise Unavailable(f"{address} can't be listened on: {reason}", address=str(address)) from error
-    return Listening(hears, address._replace(port=hears.getsockname()[1]))
+    return HttpEndpoint(hears, address._replace(port=hears.getsockname()[1]))
 
 
 async def serve(
-    server: Server[Running],
+    server: Server[ServerState],
     services: Services,
-    listening: Listening,
+    listening: HttpEndpoint,
     names: Sequence[str],
     limits: HttpLimits,
     ending: asyncio.Event,
 ) -> None:
     """Answer requests to one of these names (host:port), and from web pages of these names, until `ending` is set."""
-    manager = Sessions(
+    manager = CountingSessionManager(
         server,
         security_settings=TransportSecuritySettings(
             allowed_hosts=list(names), allowed_origins=[f"http://{name}" for name in names]
@@ -86,9 +86,9 @@ async def serve(
     )
     protected = RequireAuthMiddleware(StreamableHTTPASGIApp(manager), [])
     app = Starlette(
-        routes=[Route(PATH, endpoint=Shares(protected, limits, manager.count_of))],
+        routes=[Route(PATH, endpoint=TokenQuotas(protected, limits, manager.count_of))],
         middleware=[
-            Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(Tokens(services))),
+            Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(TokenVerifier(services))),
             Middleware(AuthContextMiddleware),
         ],
     )

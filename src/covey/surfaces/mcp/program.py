@@ -5,27 +5,22 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from threading import current_thread, main_thread
 
 import anyio
 
-from covey.core.channels.http import HttpAddress, HttpLimits
 from covey.core.errors import IdentityRefused, SessionEnded
+from covey.core.http import HttpAddress, HttpLimits
 from covey.core.identity import Identity
-from covey.core.ids import parse_session_id
-from covey.core.names import AgentName
+from covey.core.names import AgentName, parse_session_id
 from covey.core.store_url import StoreUrl
 from covey.core.text.hidden import unbroken, visible
-from covey.engines import connect
-from covey.finishing import Finisher
-from covey.ports.children import Launching
-from covey.services.directory.clients import Seated
+from covey.runtime.open_space import OpenSpace
+from covey.services.directory.clients import ClientSession
 from covey.services.directory.directory import JoinRequest
 from covey.services.space import Services
-from covey.surfaces.mcp.seat import Seat
-from covey.surfaces.mcp.seats import OneSeat, TokenSeats
+from covey.surfaces.mcp.clients import OnePlace, SessionPlace, TokenPlaces
 from covey.surfaces.mcp.server import make_server
 from covey.surfaces.mcp.stdio import stdio_wire
 from covey.toolkits.tool import Toolkit
@@ -46,24 +41,26 @@ async def serve_stdio(
     url: StoreUrl, roots: Sequence[str], toolkit: Toolkit, name: AgentName | None, ending: asyncio.Event
 ) -> None:
     """Serve the client that started this process, until it closes stdin or `ending` is set."""
-    async with _services(url, roots) as all_services:
+    async with OpenSpace(url, roots) as space:
+        await space.start_bridge()
+        all_services = space.services
         holder = await _holder(all_services)
         services = all_services if holder is None else all_services.narrowed_to(holder)
         wish = JoinRequest(name or (holder.agent if holder else None), capacity=toolkit.capacity)
         inherited = None if holder else await _inherited(services, name)
 
-        async def take() -> Seated:
+        async def take() -> ClientSession:
             return await services.clients.serve(wish, inherited)
 
-        seat = Seat(services, take)
+        place = SessionPlace(services, take)
         try:
-            agent = (await seat.caller()).identity.agent
-            server = make_server(toolkit, OneSeat(seat), _instructions(toolkit, agent))
+            agent = (await place.caller()).identity.agent
+            server = make_server(toolkit, OnePlace(place), _instructions(toolkit, agent))
             async with stdio_wire(ending) as (inbound, outbound):
                 await server.run(inbound, outbound, server.create_initialization_options())
         finally:
             with anyio.CancelScope(shield=True):
-                await seat.leave()
+                await place.leave()
 
 
 async def serve_http(
@@ -79,16 +76,18 @@ async def serve_http(
     """Serve clients that show a token, until `ending` is set. `tell` is called with the URL."""
     from covey.surfaces.mcp.http import listen_on, names_of, serve  # imported late because stdio does not need it
 
-    async with _services(url, roots) as services:
-        seats = TokenSeats(services, JoinRequest(capacity=toolkit.capacity))
-        server = make_server(toolkit, seats, _instructions(toolkit, None))
+    async with OpenSpace(url, roots) as space:
+        await space.start_bridge()
+        services = space.services
+        places = TokenPlaces(services, JoinRequest(capacity=toolkit.capacity))
+        server = make_server(toolkit, places, _instructions(toolkit, None))
         listening = listen_on(address)
         tell(listening.url)
         try:
             await serve(server, services, listening, names_of(listening.address, names), limits, ending)
         finally:
             with anyio.CancelScope(shield=True):
-                await seats.leave()
+                await places.leave()
 
 
 def run_until_told(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
@@ -114,34 +113,6 @@ def run_until_told(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
     asyncio.run(run())
     if signal.SIGINT in told:
         raise KeyboardInterrupt
-
-
-@asynccontextmanager
-async def _services(url: StoreUrl, roots: Sequence[str]) -> AsyncGenerator[Services]:
-    ports = connect(url, roots)
-    closing: list[Callable[[], Awaitable[None]]] = []
-
-    def launching(services: Services) -> Launching:
-        from covey.runtime.children.supervisor import Supervisor  # imported late because most servers start no child
-
-        supervisor = Supervisor(services, url)
-        closing.append(supervisor.close)
-        return supervisor
-
-    finisher = Finisher()
-    services = Services(ports, launching=launching, complete=finisher.complete)
-    bridge = None if ports.wire is None or services.bridge is None else asyncio.create_task(services.bridge.run())
-    try:
-        yield services
-    finally:
-        with anyio.CancelScope(shield=True):
-            if bridge is not None:
-                bridge.cancel()
-                await asyncio.wait([bridge])
-            await finisher.close()
-            for close in closing:
-                await close()
-            await ports.close()
 
 
 async def _holder(services: Services) -> Identity | None:

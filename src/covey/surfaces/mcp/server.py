@@ -12,18 +12,16 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from covey.core.attention.pending import Terms
+from covey.core.attention.pending import AttentionOptions
+from covey.core.attention.styles import RenderingStyle, framed
 from covey.core.errors import CoveyError, Unavailable
-from covey.core.ids import OfferId
-from covey.core.rendering.styles import Style, framed
+from covey.core.names import OfferId
 from covey.core.text.escape import one_line
-from covey.surfaces.mcp.resources import PLAIN, RESOURCES, TEMPLATES, read_resource
-from covey.surfaces.mcp.seat import ClientPlace
-from covey.surfaces.mcp.seats import Context, Running, Seats, client_name
-from covey.surfaces.mcp.subscriptions import listen, subscribe, unsubscribe
+from covey.surfaces.mcp.clients import ClientPlace, ClientPlaces, Context, ServerState, client_name
+from covey.surfaces.mcp.resources import PLAIN, RESOURCES, TEMPLATES, listen, read_resource, subscribe, unsubscribe
 from covey.toolkits.answers import refused
 from covey.toolkits.schemas import schemas
-from covey.toolkits.tool import Answer, Caller, Toolkit
+from covey.toolkits.tool import Caller, ToolAnswer, Toolkit
 from covey.toolkits.toolbox import Toolbox
 from covey.version import __version__
 
@@ -31,7 +29,7 @@ TEXT_ONLY: Final = frozenset({"claude-code", "codex-mcp-client"})
 """Clients that show their model the data instead of the text if a result has both. These clients get only the text."""
 
 
-def result_of(answer: Answer, mail: str, client: str | None) -> types.CallToolResult:
+def result_of(answer: ToolAnswer, mail: str, client: str | None) -> types.CallToolResult:
     """Return the result of a call for a client. The data holds the text too, for unknown clients that show only the
     data."""
     texts = [text for text in (answer.text, mail) if text]
@@ -63,14 +61,14 @@ async def mail_line(caller: Caller, toolkit: Toolkit) -> tuple[str, OfferId | No
             caller.identity, toolkit.presentation, takes_tasks=bool(toolkit.ways.task)
         ):
             return "", None
-        terms = Terms(budget=BUDGET, limit=LIMIT, presentation=toolkit.presentation, ways=toolkit.ways)
+        terms = AttentionOptions(budget=BUDGET, limit=LIMIT, presentation=toolkit.presentation, ways=toolkit.ways)
         pending = await caller.services.attention.take(caller.identity, TURN, terms)
     except CoveyError as error:
         # The tool has done its work, and its answer must not be lost for this. The mail waits.
         _log.warning("mail was not shown: %s", error.message)
         return "", None
     alone = pending._replace(others=(), more_others=0)
-    return (framed(alone, Style.COMPACT), pending.offer) if pending.letters else ("", None)
+    return (framed(alone, RenderingStyle.COMPACT), pending.offer) if pending.letters else ("", None)
 
 
 LONG: Final = CacheHint(ttl_ms=3_600_000, scope="private")
@@ -80,8 +78,8 @@ NO_SUCH_RESOURCE: Final = -32002
 """The error code in the protocol of 2025; since 2026 the code is that of wrong parameters."""
 
 
-def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Running]:
-    """Return a server that serves a toolkit to the clients of `seats`."""
+def make_server(toolkit: Toolkit, places: ClientPlaces, instructions: str) -> Server[ServerState]:
+    """Return a server that serves a toolkit to the clients of `places`."""
     tools = types.ListToolsResult.model_validate({"tools": schemas(toolkit, "mcp")})
     inputs = {tool.name: tool.input_schema for tool in tools.tools}
 
@@ -89,7 +87,7 @@ def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Run
         return tools
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        place = await seats.of(context)
+        place = await places.of(context)
         answer, mail = await _called(place, toolkit, params)
         return result_of(answer, mail, client_name(context))
 
@@ -102,14 +100,14 @@ def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Run
     async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         with _told(types.INVALID_PARAMS if is_modern else NO_SUCH_RESOURCE, params.uri):
-            caller = await (await seats.of(context)).caller()
+            caller = await (await places.of(context)).caller()
             text = await read_resource(caller, toolkit, params.uri)
         contents = types.TextResourceContents(uri=params.uri, mime_type=PLAIN, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def begin(context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         with _told(types.INVALID_PARAMS, params.uri):
-            await subscribe(context, params.uri, await seats.of(context))
+            await subscribe(context, params.uri, await places.of(context))
         return types.EmptyResult()
 
     async def end(context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
@@ -118,7 +116,7 @@ def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Run
 
     async def hear(context: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
         with _told(types.INVALID_PARAMS):
-            return await listen(context, params, await seats.of(context))
+            return await listen(context, params, await places.of(context))
 
     return Server(
         "covey",
@@ -139,7 +137,7 @@ def make_server(toolkit: Toolkit, seats: Seats, instructions: str) -> Server[Run
     )
 
 
-async def _called(place: ClientPlace, toolkit: Toolkit, params: types.CallToolRequestParams) -> tuple[Answer, str]:
+async def _called(place: ClientPlace, toolkit: Toolkit, params: types.CallToolRequestParams) -> tuple[ToolAnswer, str]:
     """Carry out a call, and return its answer and the mail that goes with it. An error is an answer too."""
     try:
         caller = await place.caller()
@@ -165,11 +163,11 @@ def _told(code: int, uri: str | None = None) -> Generator[None]:
 
 
 @asynccontextmanager
-async def _running(server: Server[Any]) -> AsyncGenerator[Running]:
+async def _running(server: Server[Any]) -> AsyncGenerator[ServerState]:
     """Provide the state with the lifetime of the server. At the end, close the streams, then cancel the tasks."""
     del server
     async with anyio.create_task_group() as tasks:
-        running = Running(tasks, set())
+        running = ServerState(tasks, set())
         try:
             yield running
         finally:

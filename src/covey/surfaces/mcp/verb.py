@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from covey.core.channels.http import HttpAddress, HttpLimits, check_limits, parse_http_address
 from covey.core.errors import ExtraMissing, Invalid
+from covey.core.http import HttpAddress, HttpLimits, check_limits, parse_http_address
 from covey.core.json import Json
 from covey.core.names import parse_agent_name
 from covey.core.store_url import StoreUrl
@@ -15,11 +15,11 @@ from covey.toolkits.catalogue import DEFAULT, HOMES, toolkit
 
 DESCRIPTION = """\
 Serve the tools of a toolkit to an MCP client. On stdin and stdout, for the client that starts this program: it is one
-session of an agent, with a name from --agent or COVEY_AGENT or a new one (agentA, …), and ends when the client is gone.
+session of an agent, with a name from --as or COVEY_AGENT or a new one (agentA, …), and ends when the client is gone.
 With --http for clients that connect: each shows a token (`covey token create`) in its header Authorization: Bearer."""
 EXAMPLES = """\
 examples:
-  covey mcp --agent coder
+  covey mcp --as coder
   covey mcp --toolkit peers,broadcast
   covey mcp --http
   covey mcp --http 127.0.0.1:9000 --root ./shared"""
@@ -31,7 +31,7 @@ NEEDED = ("anyio", "h11", "mcp", "mcp_types", "starlette", "uvicorn")
 LIMITS = HttpLimits()
 
 
-class Shown(Protocol):
+class CommandOutput(Protocol):
     """The output of the command line, for a person or a program."""
 
     as_json: bool
@@ -42,7 +42,7 @@ class Shown(Protocol):
     def flush(self) -> None: ...
 
 
-class Call(Protocol):
+class CommandCall(Protocol):
     """The parts of a command-line call that this verb needs."""
 
     options: Namespace
@@ -50,7 +50,7 @@ class Call(Protocol):
     @property
     def url(self) -> StoreUrl: ...
     @property
-    def output(self) -> Shown: ...
+    def output(self) -> CommandOutput: ...
     def tell_of_new_space(self, *, comes_now: bool = False) -> None: ...
 
 
@@ -92,14 +92,14 @@ def arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(call: Call) -> int:
+def run(call: CommandCall) -> int:
     options, output = call.options, call.output
     kit = toolkit(options.toolkit)
-    given = options.agent or os.environ.get("COVEY_AGENT")
+    given = options.actor or os.environ.get("COVEY_AGENT")
     name = parse_agent_name(given) if given else None
     address = parse_http_address(options.http) if options.http else None
-    if address is not None and options.agent:
-        raise Invalid("agent", options.agent, "over HTTP each client is who its token stands for")
+    if address is not None and options.actor:
+        raise Invalid("agent", options.actor, "over HTTP each client is who its token stands for")
     limits = check_limits(HttpLimits(options.connections, options.per_token, options.sessions, options.request_timeout))
     roots = _roots(options.root, is_for_others=address is not None)
     url = call.url
@@ -129,6 +129,10 @@ def run(call: Call) -> int:
         output.note("This speaks MCP on stdin and stdout: it is for an MCP client to start. Ctrl-C ends it.")
     program.run_until_told(lambda ending: program.serve_stdio(url, roots, kit, name, ending))
     return 0
+
+
+MCP = (arguments, run, DESCRIPTION, EXAMPLES)
+"""The verb, as the catalogue of the command line loads it."""
 
 
 def _roots(given: Sequence[str] | None, *, is_for_others: bool) -> Sequence[str]:

@@ -6,26 +6,20 @@ from typing import Unpack
 from covey.core.checks import file as parse_file
 from covey.core.checks import instance, seconds
 from covey.core.identity import Identity
-from covey.core.ids import InboxId, MessageId, inbox_topic
-from covey.core.ledger.delivery import Delivery as Record
+from covey.core.ledger.delivery import DeliveryRecord as Record
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.message import FilePart, Message
+from covey.core.names import InboxId, MessageId, inbox_topic
 from covey.core.work.approval import ApprovalRequest, requested
-from covey.services.mail.looking import InboxFilter, Item, Next
+from covey.services.mail.inbox import InboxFilter, InboxItem, NextItem
 from covey.services.space import Services
-from covey.surfaces.python.approvals import decide
-from covey.surfaces.python.options import MessageOptions
-from covey.surfaces.python.receipt import Receipt
-from covey.surfaces.python.replies import reply_to
-
-WAIT_SECONDS = 3600.0
-"""The limit of one wait of the iterator, in seconds; the iterator then waits again."""
+from covey.surfaces.python.messages import MessageOptions, Receipt, decide, reply_to
 
 
 class Delivery:
     """One message in one inbox, with the actions of its recipient."""
 
-    def __init__(self, item: Item, services: Services, actor: Identity) -> None:
+    def __init__(self, item: InboxItem, services: Services, actor: Identity) -> None:
         self._item = item
         self._services = services
         self._actor = actor
@@ -63,8 +57,8 @@ class Delivery:
         """The delivery's number for the recipient agent: 1, 2, 3…"""
         return self._item.delivery.number
 
-    async def reply(self, text: str, *, close: bool = False, **options: Unpack[MessageOptions]) -> Receipt:
-        """Answer the message. With `close` the debt is closed too, without a call of `archive`."""
+    async def reply(self, text: str, *, close: bool = True, **options: Unpack[MessageOptions]) -> Receipt:
+        """Answer the message, and close the question. With `close=False` it stays owed until `archive`."""
         return await reply_to(self._services, self._actor, self.id, text, options, close=close)
 
     @property
@@ -124,19 +118,19 @@ class Inbox:
         """Return all waiting deliveries at once, without any change."""
         if wanted is not None:
             instance(InboxFilter, wanted, "filter", "use an InboxFilter")
-        return [self._delivery(item) for item in await self._services.looking.peek_inbox(self._inbox, wanted)]
+        return [self._delivery(item) for item in await self._services.inbox.peek_inbox(self._inbox, wanted)]
 
-    async def next(self, timeout: float) -> Delivery | None:
-        """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds. A
-        paused agent gets no deliveries. An answer that an `ask` of this agent waits for is returned only by that
-        `ask`."""
+    async def next(self, timeout: float | None) -> Delivery | None:
+        """Return the next delivery that this inbox object has not yielded yet, or None after `timeout` seconds;
+        `timeout=None` waits without limit. A paused agent gets no deliveries. An answer that an `ask` of this agent
+        waits for is returned only by that `ask`."""
 
         looks = 0
 
-        async def look() -> Next | None:
+        async def look() -> NextItem | None:
             nonlocal looks
             looks += 1
-            found = await self._services.looking.next(self._inbox, self._actor.agent, self._after, self._known)
+            found = await self._services.inbox.next(self._inbox, self._actor.agent, self._after, self._known)
             return None if found.item is None else found
 
         waiting, topics, limit = self._services.waiting, [inbox_topic(self._inbox)], seconds(timeout, "timeout")
@@ -156,9 +150,9 @@ class Inbox:
 
     async def __aiter__(self) -> AsyncIterator[Delivery]:
         while True:
-            delivery = await self.next(WAIT_SECONDS)
+            delivery = await self.next(timeout=None)
             if delivery is not None:
                 yield delivery
 
-    def _delivery(self, item: Item) -> Delivery:
+    def _delivery(self, item: InboxItem) -> Delivery:
         return Delivery(item, self._services, self._actor)

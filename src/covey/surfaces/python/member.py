@@ -15,41 +15,41 @@ from covey.core.checks import lease as parse_lease
 from covey.core.directory.session import Activity, Session
 from covey.core.errors import Invalid
 from covey.core.identity import Identity
-from covey.core.ids import DeliveryId, parse_message_id, parse_offer_id, parse_ticket_id
-from covey.core.ledger.delivery import Delivery as Record
-from covey.core.ledger.evidence import EvidenceGrade
-from covey.core.ledger.gate import Verdict
+from covey.core.ledger.delivery import DeliveryRecord as Record
 from covey.core.ledger.message import FilePart, Kind, Message
-from covey.core.ledger.offer import Presentation
-from covey.core.ledger.outcome import Outcome
+from covey.core.ledger.offer import EvidenceGrade, Presentation
+from covey.core.ledger.outcome import Outcome, Verdict
 from covey.core.ledger.ticket import Ticket
 from covey.core.limits import OFFER_LEASE
-from covey.core.names import AgentName, known_scope
+from covey.core.names import AgentName, DeliveryId, known_scope, parse_message_id, parse_offer_id, parse_ticket_id
 from covey.core.work.approval import Approval
 from covey.core.work.run import Run, RunState
-from covey.finishing import Finisher
-from covey.ports.children import Errand as Given
-from covey.ports.children import Group, Product, PythonChild
-from covey.runtime.tasks.results import Answer, Failure, outcome_of
-from covey.runtime.tasks.taking import Taking
-from covey.runtime.tasks.worker import Worker
+from covey.ports.children import ChildResult, ChildTaskGroup, PythonChild
+from covey.ports.children import ChildWork as Given
+from covey.runtime.cancellation import Finisher
+from covey.runtime.tasks.held_task import Answer, Failure, outcome_of
+from covey.runtime.tasks.worker import TaskIntake, Worker
 from covey.services.attention.offers import Showing
-from covey.services.dialogue.dialogue import Swept
-from covey.services.dialogue.exchange import Exchange
+from covey.services.dialogue.dialogue import SweepResult
+from covey.services.dialogue.negotiation import SessionExchange
 from covey.services.directory.directory import Joined
 from covey.services.space import Services
-from covey.surfaces.python.approvals import decide, request_approval
-from covey.surfaces.python.assignment import Assignment, Judgement, delegate, judge_by
-from covey.surfaces.python.delegated import Delegated
 from covey.surfaces.python.inbox import Inbox
-from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
-from covey.surfaces.python.receipt import GradeName, Receipt
-from covey.surfaces.python.replies import reply_to
-from covey.surfaces.python.saying import say
+from covey.surfaces.python.messages import (
+    GradeName,
+    MessageOptions,
+    Receipt,
+    decide,
+    draft_from,
+    policy_from,
+    reply_to,
+    request_approval,
+    say,
+)
 from covey.surfaces.python.spawned import Spawned, spawn_request, task_group
+from covey.surfaces.python.tasks import Assignment, Delegated, Handler, Judgement, WorkOptions, delegate, judge_by
+from covey.surfaces.python.tasks import worker as make_worker
 from covey.surfaces.python.turn import Turn, TurnOptions, capacity_from, terms_from
-from covey.surfaces.python.working import Handler, WorkOptions
-from covey.surfaces.python.working import worker as make_worker
 from covey.toolkits.catalogue import DEFAULT
 from covey.toolkits.catalogue import toolkit as find_toolkit
 from covey.toolkits.tool import Caller
@@ -107,21 +107,24 @@ class SpawnOptions(TypedDict, total=False):
     agent: str
     """The agent of the child; by default this agent."""
     mode: Literal["run", "session"]
+    """`run`: the child ends with its answer. `session`: it stays, and is run again for each message to it."""
     thread: bool | tuple[str, str]
     """True, or a channel and a conversation, where people read along and can write to the child."""
-    time_limit: float
-    """The time in seconds after which the child's whole process tree is ended."""
+    time_limit: float | None
+    """The time in seconds after which the child's whole process tree is ended; None, the default, sets no limit."""
     attachments: Collection[str | FilePart]
     """Paths of files, or snapshots made by `attach`. The child gets the files as they are now."""
     label: str
+    """A name of the child among the live sessions; an address for `say`."""
     description: str
+    """The task in a few words, for lists."""
     relaying: str
     """The id of the message on whose behalf the child works."""
     cwd: str
     """The working directory of a child of the caller's own agent; by default the current one."""
     run: Child
     """An async function that runs as the child, instead of the program on the agent's card."""
-    group: Group
+    group: ChildTaskGroup
     """The asyncio.TaskGroup that the function runs in. Without a group the function ends with the space."""
 
 
@@ -159,36 +162,43 @@ class Member:
     ) -> Receipt:
         """Send to an agent, a session, several of them, or everyone (*). When this returns, the message is durable.
 
-        A request sent this way expects a reply, but the call does not wait for the reply; `ask` does.
+        A request sent this way expects a reply, but the call does not wait for the reply; `ask` does. The receipt is
+        false if no copy reached an inbox. Most used options: `scope`, `subject`, `data`, `files`, `in_reply_to`,
+        `expires_in`, `when_offline`, and `id` for a retry without a second effect.
         """
         parsed = Kind.NOTIFY if kind == "notify" else choice(Kind, kind, "kind")
         if parsed in (Kind.RESPONSE, Kind.TASK):
             raise Invalid("kind", kind, "use notify, request or update; `reply` sends a response")
         draft = draft_from(parsed, to, text, options, self._services.clock, expects_reply=parsed is Kind.REQUEST)
         mail = self._services.mail
-        sent = await mail.post(draft, self._identity, policy_from(options))
+        sent = await mail.submit(draft, self._identity, policy_from(options))
         return Receipt(sent.receipt, mail)
 
-    async def ask(self, to: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]) -> Outcome:
-        """Ask an agent and wait for the answer. A timeout is an outcome too, with a ticket for `resume`."""
+    async def ask(
+        self, to: str, text: str, *, timeout: float | None = 30.0, **options: Unpack[MessageOptions]
+    ) -> Outcome:
+        """Ask an agent and wait for the answer: at most `timeout` seconds, or without limit for None. A timeout is an
+        outcome too, with a ticket for `resume`. The outcome is true only if the agent answered. Most used options:
+        `scope`, `data`, `files`, `deadline`, `in_reply_to` for a question back, `answers_meanwhile`."""
         draft = draft_from(Kind.REQUEST, to, text, options, self._services.clock, expects_reply=True)
         return await self._services.asks.ask(draft, self.identity, policy_from(options), seconds(timeout, "timeout"))
 
-    async def resume(self, ticket: str, *, timeout: float = 30.0) -> Outcome:
-        """Wait again for the answer to an earlier question of this agent."""
+    async def resume(self, ticket: str, *, timeout: float | None = 30.0) -> Outcome:
+        """Wait again for the answer to an earlier question of this agent, for None without limit."""
         return await self._services.asks.resume(parse_ticket_id(ticket), self.identity, seconds(timeout, "timeout"))
 
     async def request_approval(
-        self, to: str, what: str, text: str, *, timeout: float = 30.0, **options: Unpack[MessageOptions]
+        self, to: str, what: str, text: str, *, timeout: float | None = 30.0, **options: Unpack[MessageOptions]
     ) -> Approval:
         """Ask an agent for an approval and wait for its decision. `what` is plan, shutdown or a name of your own.
 
-        The result is true only if the agent approved. A timeout is no decision: the result then has a ticket.
+        The result is true only if the agent approved. A timeout is no decision: the result then has a ticket. With
+        `timeout=None` the call waits without limit. The options are those of `ask`.
         """
         return await request_approval(self._services, self.identity, to, what, text, timeout, options)
 
-    async def resume_approval(self, ticket: str, *, timeout: float = 30.0) -> Approval:
-        """Wait again for the decision on an earlier request of this agent."""
+    async def resume_approval(self, ticket: str, *, timeout: float | None = 30.0) -> Approval:
+        """Wait again for the decision on an earlier request of this agent, for None without limit."""
         parsed, limit = parse_ticket_id(ticket), seconds(timeout, "timeout")
         return await self._services.approvals.resume(parsed, self.identity, limit)
 
@@ -201,28 +211,31 @@ class Member:
         return await decide(self._services, self.identity, message_id, False, reason)
 
     async def reply(
-        self, message_id: str, text: str, *, close: bool = False, **options: Unpack[MessageOptions]
+        self, message_id: str, text: str, *, close: bool = True, **options: Unpack[MessageOptions]
     ) -> Receipt:
-        """Answer a message by its id. With `close` the debt is closed too."""
+        """Answer a message by its id, and close the question. With `close=False` it stays owed until `archive`."""
         return await reply_to(self._services, self.identity, message_id, text, options, close=close)
 
     async def delegate(self, to: str, text: str, **options: Unpack[MessageOptions]) -> Delegated:
-        """Delegate a task to an agent. When this returns, the task is durable; `result` waits for the outcome."""
+        """Delegate a task to an agent. When this returns, the task is durable; `result` waits for the outcome. One
+        session of the agent takes the task. Most used options: `deadline`, `data`, `files`, `scope`, `callback`."""
         return await delegate(self._services, self.identity, to, text, options)
 
     async def take(
-        self, *, timeout: float = 30.0, judgement: Judgement | None = None, start: bool = False
+        self, *, timeout: float | None = 30.0, judgement: Judgement | None = None, start: bool = False
     ) -> Assignment | None:
-        """Wait for the next task that this agent has capacity for, and take the task. Return None on timeout. With
-        `start` the task starts in the same step, unless it must be judged first."""
+        """Wait for the next task that this agent has capacity for, and take the task. Return None on timeout;
+        `timeout=None` waits without limit. Several sessions of an agent take different tasks: each task is taken by
+        one. With `start` the task starts in the same step, unless it must be judged first."""
         limit, starts = seconds(timeout, "timeout"), flag(start, "start")
         judge = judge_by(judgement, self._services, self.identity)
-        held = await Taking(self._services, self.identity, self._finisher, judge, starts=starts).wait(limit)
+        held = await TaskIntake(self._services, self.identity, self._finisher, judge, starts=starts).wait(limit)
         return None if held is None else Assignment(held)
 
     async def work(self, handler: Handler, **options: Unpack[WorkOptions]) -> None:
         """Take tasks of this agent as they come, and hand in the handler's result for each: a text, a dict, a `Result`
-        or None. A task whose handler raises has failed. Run until cancelled."""
+        or None. A task whose handler raises has failed. Run until cancelled. Most used options: `concurrency`, and
+        `until_idle` to end when no task is left."""
         await self.worker(handler, **options).run()
 
     def worker(self, handler: Handler, **options: Unpack[WorkOptions]) -> Worker:
@@ -231,7 +244,8 @@ class Member:
 
     async def spawn(self, task: str, **options: Unpack[SpawnOptions]) -> Spawned:
         """Start a child that does a task and answers, and return at once. `result` waits for the answer. Without such a
-        wait the answer is pushed to the inbox. The limits on this agent's card apply."""
+        wait the answer is pushed to the inbox. The limits on this agent's card apply. Most used options: `agent`,
+        `run`, `mode`, `time_limit`, `attachments`."""
         check_known(options, SpawnOptions.__annotations__)
         run = function(options["run"], "run") if "run" in options else None
         group = task_group(options["group"]) if "group" in options else None
@@ -242,12 +256,12 @@ class Member:
         return Spawned(await self._services.spawning.spawn(wish, self.identity), self._services, self.identity)
 
     async def say(
-        self, to: str, text: str, *, timeout: float = 30.0, callback: tuple[str, str] | None = None
-    ) -> Exchange:
+        self, to: str, text: str, *, timeout: float | None = 30.0, callback: tuple[str, str] | None = None
+    ) -> SessionExchange:
         """Send a text to a session, by its key or label, and wait for the reply. This is one round of a negotiation;
         the next call is the next round. If this session owes the other an answer, the text is that answer. REPLY_SKIP
-        ends the negotiation. With a timeout of 0 the call does not wait, and no reply is needed. The result is
-        announced at `callback`."""
+        ends the negotiation. With a timeout of 0 the call does not wait, and no reply is needed; None
+        waits without limit. The result is true only if the other side replied, and is announced at `callback`."""
         return await say(self._services, self.identity, to, text, timeout, callback)
 
     async def attach(self, path: str, media_type: str = "application/octet-stream") -> FilePart:
@@ -290,13 +304,14 @@ class Member:
             return await self._services.dialogue.gate(parsed)
         return await self._services.dialogue.force(parsed, self.identity, note(force_because, "reason"))
 
-    async def sweep(self, scope: str, *, force_because: str | None = None) -> Swept:
+    async def sweep(self, scope: str, *, force_because: str | None = None) -> SweepResult:
         """Archive all messages of a scope without open debts."""
         why = None if force_because is None else note(force_because, "reason")
         return await self._services.dialogue.sweep(known_scope(scope), self.identity, why)
 
     def turn(self, name: str | None = None, **options: Unpack[TurnOptions]) -> Turn:
-        """Return a turn, to be entered with `async with`: one call of a model, with the waiting mail in its request."""
+        """Return a turn, to be entered with `async with`: one call of a model, with the waiting mail in its
+        request. Most used options: `budget` in characters, and `**me.tools().showing` for a model with these tools."""
         self._turns += 1
         turn = note(name, "turn") if name is not None else f"turn {self._turns}"
         return Turn(self._services, self.identity, self._finisher, turn, terms_from(options), capacity_from(options))
@@ -306,9 +321,9 @@ class Member:
         names of several toolkits by commas."""
         return Toolbox(find_toolkit(text(toolkit, "toolkit")), Caller(self._services, self.identity))
 
-    async def pending(self, *, timeout: float = 0.0, **options: Unpack[TurnOptions]) -> Pending:
+    async def pending(self, *, timeout: float | None = 0.0, **options: Unpack[TurnOptions]) -> Pending:
         """Return the content of the next turn, without any change. With a `timeout`, wait until there is a message or a
-        task to show."""
+        task to show; None waits without limit. The result is false if no message waits."""
         limit = seconds(timeout, "timeout")
         capacity_from(options)  # checked only: the capacity applies to turns
         return await self._services.attention.look(self.identity, terms_from(options), limit)
@@ -376,16 +391,16 @@ class Member:
         return f"<Member {self.name} {self.session.key}>"
 
 
-def python_child(services: Services, run: Child, group: Group | None) -> PythonChild:
+def python_child(services: Services, run: Child, group: ChildTaskGroup | None) -> PythonChild:
     """Wrap a function as a child that can be launched."""
 
-    async def call(given: Given, report: Callable[[str], None]) -> Product:
+    async def call(given: Given, report: Callable[[str], None]) -> ChildResult:
         session = await services.directory.session(given.child.run.session)
         me = Member(Joined(session, given.child.secret, 0), services)
         outcome = outcome_of(await run(Errand(given, me, report, services)))
         if isinstance(outcome, Failure):
             text = outcome.text or outcome.reason
-            return Product(RunState.FAILED, text, outcome.data, outcome.files, outcome.reason)
-        return Product(RunState.COMPLETED, outcome.text, outcome.data, outcome.files)
+            return ChildResult(RunState.FAILED, text, outcome.data, outcome.files, outcome.reason)
+        return ChildResult(RunState.COMPLETED, outcome.text, outcome.data, outcome.files)
 
     return PythonChild(call, group)

@@ -1,34 +1,90 @@
 """Open spaces: the entry point of the Python API."""
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+import logging
+import math
+import sys
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Literal, Self
 
-from covey.core.checks import choice, count, flag, instance, items, note, pid, place, text
+from covey.composition import carriers
+from covey.core.channels.channel import WebhookStyle, console, webhook
+from covey.core.channels.post import OutgoingPost, Post, PostState
+from covey.core.checks import choice, count, flag, function, instance, items, note, pid, place, text
 from covey.core.checks import lease as parse_lease
-from covey.core.directory.capacity import DEFAULT_CAPACITY, PEERS_CAPACITY, Capacity, Overflow, parse_capacity
-from covey.core.directory.card import Card, check_card, parse_card
+from covey.core.directory.card import (
+    DEFAULT_CAPACITY,
+    PEERS_CAPACITY,
+    Capacity,
+    Card,
+    Overflow,
+    check_card,
+    parse_capacity,
+    parse_card,
+)
 from covey.core.directory.session import SessionKind
-from covey.core.ids import JOURNAL_TOPIC, parse_message_id, parse_session_id
+from covey.core.identity import parse_note
 from covey.core.json import Json
 from covey.core.ledger.event import Event
-from covey.core.ledger.gate import Verdict
 from covey.core.ledger.message import Message
+from covey.core.ledger.outcome import Verdict
 from covey.core.limits import PRESENCE_LEASE
-from covey.core.names import known_scope, parse_agent_name, parse_label
+from covey.core.names import (
+    JOURNAL_TOPIC,
+    known_scope,
+    parse_agent_name,
+    parse_label,
+    parse_message_id,
+    parse_session_id,
+)
 from covey.core.store_url import StoreUrl
 from covey.engines import locate
 from covey.ports.ledger import EventFilter
-from covey.runtime.opening import OpenSpace
-from covey.services.care.history import Found
+from covey.runtime.channels.service import ChannelCallbacks, run_channels
+from covey.runtime.open_space import OpenSpace
+from covey.services.care.history import SearchResult
+from covey.services.care.status import SpaceStatus
 from covey.services.directory.directory import AgentView, JoinRequest
 from covey.services.space import Services
-from covey.surfaces.python.carrying import TellPost, carry_posts
 from covey.surfaces.python.member import Member
-from covey.surfaces.python.receipt import Receipt
+from covey.surfaces.python.messages import Receipt
+from covey.surfaces.python.operator import Operator, operator_by
 
-FOLLOW_SECONDS = 3600.0
+TellPost = Callable[[OutgoingPost], None]
+"""Called after each attempt, with the message and the post as the attempt left it."""
+
+_log = logging.getLogger("covey")
+
+
+async def carry_posts(services: Services, channels: object, once: object, tell: TellPost | None) -> bool:
+    """Carry the posts of these channels, or of all; return whether every attempted post was delivered."""
+    names = [channels] if isinstance(channels, str) else items(channels, "channels", "use a list of names")
+    parsed = [parse_agent_name(name) for name in names]
+    ends = flag(once, "once")
+    told = None if tell is None else function(tell, "tell")
+    is_all_taken = True
+
+    def posted(outgoing: OutgoingPost, after: Post) -> None:
+        nonlocal is_all_taken
+        is_all_taken &= after.state is PostState.DELIVERED
+        if told is not None:
+            told(outgoing._replace(post=after))
+
+    await run_channels(
+        services, parsed, carriers(sys.stdout), ChannelCallbacks(posted, _ignore, _warn, _ignore), once=ends
+    )
+    return is_all_taken
+
+
+def _warn(message: str) -> None:
+    _log.warning("carrying posts: %s", message)
+
+
+def _ignore(*_: object) -> None:
+    """Ignore an event: this API reports attempts to post, and nothing else."""
+
+
 PAGE = 500
 
 
@@ -73,6 +129,11 @@ class Space:
         """Start a session of the agent `name`, or of a new agent with an automatic name. Its inbox has the mail that
         waited for the agent.
 
+        A name can be joined more than once, also from several processes; each call starts another session. Every live
+        session gets its own copy of a message or a question to the agent, as subscribers of a topic do; an answer goes
+        to the session that asked. A task goes to one session, as in a queue group: to share work among the sessions of
+        a name, use `delegate`, with `work` or `take` in each. The address of one session is `me.session.key`.
+
         With the agent's `token` the member has the grade token, and only the rights of the token.
         """
         wish = JoinRequest(
@@ -108,7 +169,44 @@ class Space:
         """Return the receipt of a message."""
         return Receipt(await self.services.mail.receipt(parse_message_id(message_id)), self.services.mail)
 
-    async def search(self, words: str, limit: int = 20) -> Sequence[Found]:
+    async def status(self) -> SpaceStatus:
+        """Return the whole space as of now: agents with their unread mail and unanswered questions, tasks, children,
+        waits, and stopped exchanges."""
+        return await self.services.status.read()
+
+    async def operator(self, token: str) -> Operator:
+        """Return the operator, who pauses agents and changes the settings of the space. The token is the operator's:
+        `space.create_token("operator", by=me)` or `covey token create --operator` makes one. Raise OperatorOnly for
+        another."""
+        return await operator_by(self.services, token)
+
+    async def create_token(self, agent: str, note: str | None = None, *, by: Member, register: bool = False) -> str:
+        """Return a new token of an agent, or of the operator, in the name of the member `by`. The token is shown once.
+        `note` says what it is for. An unknown agent is refused, or registered with `register`."""
+        actor, whom = instance(Member, by, "by", "use a member").identity, parse_agent_name(agent)
+        purpose = "" if note is None else parse_note(note)
+        return await self.services.identities.create_token(whom, actor, purpose, register=flag(register, "register"))
+
+    async def add_channel(
+        self,
+        name: str,
+        *,
+        by: Member,
+        url: str | None = None,
+        style: Literal["generic", "slack", "discord", "feishu"] = "generic",
+        secret: str | None = None,
+        about: str = "",
+    ) -> None:
+        """Add a channel to people, or change one, in the name of the member `by`: a webhook at `url`, or without a URL
+        a console. Requests to the webhook have the format `style`, and are signed with `secret`. `about` describes the
+        people there."""
+        agent, form = parse_agent_name(name), choice(WebhookStyle, style, "style")
+        key = None if secret is None else text(secret, "secret")
+        config = console(agent) if url is None else webhook(agent, text(url, "url"), form, key)
+        actor = instance(Member, by, "by", "use a member").identity
+        await self.services.channels.add(config, actor, note(about, "description"))
+
+    async def search(self, words: str, limit: int = 20) -> Sequence[SearchResult]:
         """Return the messages that contain all the words, best match first."""
         return await self.services.history.search(note(words, "words"), count(limit, "limit"))
 
@@ -136,7 +234,7 @@ class Space:
             return await self.services.history.read(after, PAGE, wanted) or None
 
         while True:
-            page = await self.services.onlooking.until([JOURNAL_TOPIC], look, FOLLOW_SECONDS if follow else 0)
+            page = await self.services.passive_waiting.until([JOURNAL_TOPIC], look, math.inf if follow else 0)
             for event in page or ():
                 yield event
                 after = event.position

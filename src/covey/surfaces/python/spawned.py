@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
-from covey.core.address import SessionKey
 from covey.core.checks import (
     callback,
     choice,
@@ -16,17 +15,15 @@ from covey.core.checks import (
 )
 from covey.core.checks import files as parse_files
 from covey.core.errors import Invalid
-from covey.core.identity import Identity
-from covey.core.ids import parse_message_id
+from covey.core.identity import Identity, SessionKey
 from covey.core.ledger.message import FilePart, Kind
-from covey.core.names import parse_agent_name, parse_label
+from covey.core.names import parse_agent_name, parse_label, parse_message_id
 from covey.core.work.run import Run, RunId, RunMode, RunState
-from covey.ports.children import Group, PythonChild
+from covey.ports.children import ChildTaskGroup, PythonChild
 from covey.services.children.request import SpawnRequest
 from covey.services.children.spawning import STOP_SECONDS, RunResult
 from covey.services.space import Services
-from covey.surfaces.python.options import MessageOptions, draft_from, policy_from
-from covey.surfaces.python.receipt import Receipt
+from covey.surfaces.python.messages import MessageOptions, Receipt, draft_from, policy_from
 
 
 class Spawned:
@@ -59,9 +56,10 @@ class Spawned:
         self._run = (await self._services.runs.view(self.run_id)).run
         return self
 
-    async def result(self, *, timeout: float = 30.0, answers_meanwhile: bool = False) -> RunResult | None:
+    async def result(self, *, timeout: float | None = 30.0, answers_meanwhile: bool = False) -> RunResult | None:
         """Wait for the child's answer. Return None on timeout: the answer is then pushed to the inbox when it comes, or
-        the caller can wait again. `status` is completed, failed, timed_out, stopped or lost.
+        the caller can wait again; `timeout=None` waits without limit. `status` is completed, failed, timed_out,
+        stopped or lost. The result is true only if the child completed its task.
 
         A waiting caller counts as one that answers nothing. A request of the child to the caller is then refused as a
         deadlock, unless it is a question back in the thread of the child's task. Set `answers_meanwhile` if another
@@ -84,7 +82,7 @@ class Spawned:
         mail = self._services.mail
         return Receipt(await mail.send(draft, self._actor, policy_from(options)), mail)
 
-    async def stop(self, reason: str = "", *, timeout: float = STOP_SECONDS) -> "Spawned":
+    async def stop(self, reason: str = "", *, timeout: float | None = STOP_SECONDS) -> "Spawned":
         """Stop the child: its program is told to terminate, then killed. The output until then is the result."""
         spawning, limit = self._services.spawning, seconds(timeout, "timeout")
         self._run = await spawning.stop(self.run_id, self._actor, note(reason, "reason"), limit)
@@ -113,11 +111,11 @@ def spawn_request(task: object, options: Mapping[str, object], python: PythonChi
     )
 
 
-def task_group(value: object) -> Group:
+def task_group(value: object) -> ChildTaskGroup:
     """Check that a value is a task group, and return it."""
     if not callable(getattr(value, "create_task", None)):
         raise Invalid("group", value, "use an asyncio.TaskGroup")
-    return cast(Group, value)
+    return cast(ChildTaskGroup, value)
 
 
 def _task(value: object) -> str:

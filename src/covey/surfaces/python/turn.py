@@ -5,20 +5,19 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 
-from covey.core.attention.pending import Instructions, Pending, Terms, check_terms
+from covey.core.attention.injection import Injected, Thinking, inject
+from covey.core.attention.injection import take_out as take_out_of
+from covey.core.attention.pending import AttentionOptions, Instructions, Pending, check_terms
+from covey.core.attention.provider_messages import Provider
+from covey.core.attention.styles import RenderingStyle, framed
 from covey.core.checks import check_known, choice, items, note, whole
 from covey.core.checks import lease as parse_lease
-from covey.core.directory.capacity import Capacity
+from covey.core.directory.card import Capacity
 from covey.core.errors import Invalid, Unavailable
 from covey.core.identity import Identity
-from covey.core.injection.injection import Injected, Thinking, inject
-from covey.core.injection.injection import take_out as take_out_of
-from covey.core.injection.messages import Provider
-from covey.core.ledger.evidence import EvidenceGrade
-from covey.core.ledger.offer import Presentation
+from covey.core.ledger.offer import EvidenceGrade, Presentation
 from covey.core.names import parse_agent_name
-from covey.core.rendering.styles import Style, framed
-from covey.finishing import Finisher
+from covey.runtime.cancellation import Finisher
 from covey.services.space import Services
 
 ProviderName = Literal["anthropic", "openai", "openai-responses"]
@@ -31,6 +30,7 @@ class TurnOptions(TypedDict, total=False):
     budget: int
     """The limit in characters, including the frame around the messages."""
     presentation: Literal["once", "until_handled"]
+    """Show a message once, or in every turn until it is answered or dismissed."""
     limit: int
     """The largest number of messages."""
     leads: Collection[str]
@@ -68,7 +68,7 @@ class Turn:
         actor: Identity,
         finisher: Finisher,
         name: str,
-        terms: Terms,
+        terms: AttentionOptions,
         capacity: Capacity | None = None,
     ) -> None:
         self._services = services
@@ -140,14 +140,14 @@ class Turn:
             provider=choice(Provider, provider, "provider"),
             tools=_list(tools, "tools"),
             thinking=_thinking(thinking),
-            style=None if style is None else choice(Style, style, "style"),
+            style=None if style is None else choice(RenderingStyle, style, "style"),
         )
         self._was_rendered = True
         return injected
 
     def text(self, style: StyleName = "peers") -> str:
         """Return the pending mail as text, for a loop that places the text itself. Empty if nothing is pending."""
-        parsed = choice(Style, style, "style")
+        parsed = choice(RenderingStyle, style, "style")
         self._was_rendered = True
         return framed(self.pending, parsed)
 
@@ -156,7 +156,7 @@ class Turn:
         self._response = note(response_id, "response id")
 
     def __repr__(self) -> str:
-        return f"<Turn {self._name} {self._pending.title if self._pending else 'not begun'}>"
+        return f"<Turn {self._name} {self._pending.title if self._pending is not None else 'not begun'}>"
 
 
 def take_out(messages: Sequence[object], *, provider: ProviderName) -> list[Any]:
@@ -164,14 +164,14 @@ def take_out(messages: Sequence[object], *, provider: ProviderName) -> list[Any]
     return take_out_of(_list(messages), provider=choice(Provider, provider, "provider"))
 
 
-def terms_from(options: TurnOptions) -> Terms:
+def terms_from(options: TurnOptions) -> AttentionOptions:
     """Parse the options of a turn. Raise Invalid, with the name of the field, for a wrong value."""
     check_known(options, TurnOptions.__annotations__)
-    usual = Terms()
+    usual = AttentionOptions()
     said = cast(Mapping[str, object], options)
     ways = {name: note(said[name], name) for name in Instructions._fields if name in said}
     return check_terms(
-        Terms(
+        AttentionOptions(
             budget=whole(options.get("budget", usual.budget), "budget"),
             presentation=choice(Presentation, options.get("presentation", usual.presentation), "presentation"),
             limit=whole(options.get("limit", usual.limit), "limit"),

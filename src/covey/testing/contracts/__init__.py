@@ -20,28 +20,30 @@ pytest.register_assert_rewrite(*(module.name for module in iter_modules(__path__
 
 from covey.testing.contracts.blobs import BlobsContract, BlobUpkeepContract
 from covey.testing.contracts.channels import BindingsContract, PostsContract
-from covey.testing.contracts.clock import ClockContract, IdsContract
-from covey.testing.contracts.debts import OffersContract, TicketsContract
 from covey.testing.contracts.deliveries import DeliveriesContract
 from covey.testing.contracts.directory import AgentsContract, SessionsContract, SettingsContract, TokensContract
-from covey.testing.contracts.durable import DurableStoreContract
-from covey.testing.contracts.holdings import HoldingsContract
 from covey.testing.contracts.inboxes import InboxesContract
 from covey.testing.contracts.journal import JournalContract
-from covey.testing.contracts.launcher import LauncherContract
+from covey.testing.contracts.launcher import LauncherContract, LauncherRefusalsContract
 from covey.testing.contracts.launcher_ends import LauncherEndsContract
-from covey.testing.contracts.launcher_refusals import LauncherRefusalsContract
-from covey.testing.contracts.liveness import LivenessContract, StartedProcess, StartProcess
 from covey.testing.contracts.log import LogContract, LogSnapshotsContract
 from covey.testing.contracts.messages import MessagesContract
-from covey.testing.contracts.pruned import PrunedContract
+from covey.testing.contracts.pruning import PrunedContract
+from covey.testing.contracts.retention import RetentionContract
 from covey.testing.contracts.search import SearchContract
-from covey.testing.contracts.shared import SharedStoreContract
-from covey.testing.contracts.shared_signals import SharedLivenessContract, SharedWakeupsContract
-from covey.testing.contracts.store import StoreContract
+from covey.testing.contracts.shared import SharedLivenessContract, SharedStoreContract, SharedWakeupsContract
+from covey.testing.contracts.store import DurableStoreContract, StoreContract
 from covey.testing.contracts.storms import FlowsContract, TreesContract
+from covey.testing.contracts.system import (
+    ClockContract,
+    IdsContract,
+    LivenessContract,
+    StartedProcess,
+    StartProcess,
+    WakeupsContract,
+)
+from covey.testing.contracts.tickets import OffersContract, TicketsContract
 from covey.testing.contracts.views import ViewsContract
-from covey.testing.contracts.wakeups import WakeupsContract
 from covey.testing.contracts.work import RunsContract, TasksContract, WaitsContract
 
 __all__ = [
@@ -53,7 +55,6 @@ __all__ = [
     "DeliveriesContract",
     "DurableStoreContract",
     "FlowsContract",
-    "HoldingsContract",
     "IdsContract",
     "InboxesContract",
     "JournalContract",
@@ -67,6 +68,7 @@ __all__ = [
     "OffersContract",
     "PostsContract",
     "PrunedContract",
+    "RetentionContract",
     "RunsContract",
     "SearchContract",
     "SessionsContract",

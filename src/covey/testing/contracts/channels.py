@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from covey.core.channels.post import Post, PostState
-from covey.core.ids import DeliveryId
-from covey.core.names import AgentName
+from covey.core.names import AgentName, DeliveryId
 from covey.ports.store import Operation, Transaction
-from covey.testing.contracts.kept import each, kept
-from covey.testing.opening import OpenStore
+from covey.testing.contracts.tables import each, kept
+from covey.testing.factories import OpenStore
 from covey.testing.records import a_binding, a_post, a_session_id, at
 
 OPS = AgentName("ops")

@@ -2,14 +2,13 @@
 
 import asyncio
 
-from covey.core.ids import delivery_id, session_inbox
-from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState
-from covey.core.ledger.evidence import EvidenceGrade, Extent, Seen, confirmed
+from covey.core.ledger.delivery import WAITING, DeliveryRecord, DeliveryState
 from covey.core.ledger.message import Kind
-from covey.core.names import AgentName, Scope
+from covey.core.ledger.offer import EvidenceGrade, Extent, SeenParts, confirmed
+from covey.core.names import AgentName, Scope, delivery_id, session_inbox
 from covey.ports.store import Operation, Transaction
-from covey.testing.contracts.kept import each, kept
-from covey.testing.opening import OpenStore, silent
+from covey.testing.contracts.tables import each, kept
+from covey.testing.factories import OpenStore, silent
 from covey.testing.records import a_delivery, a_message_id, a_session_id, at
 
 HERE, THERE = session_inbox(a_session_id(1)), session_inbox(a_session_id(2))
@@ -19,7 +18,7 @@ PARTLY = confirmed(None, Extent(0, 7223, 52_903), EvidenceGrade.WITNESSED)
 """The evidence for a message of which a model has read only the beginning."""
 
 
-def placing(delivery: Delivery) -> Operation[Delivery]:
+def placing(delivery: DeliveryRecord) -> Operation[DeliveryRecord]:
     """Return the operation that places one delivery."""
     return lambda tx: tx.deliveries.place(delivery)
 
@@ -102,7 +101,7 @@ class DeliveriesContract:
             assert moved is not None
             await transaction.deliveries.place(moved._replace(inbox=HERE, seen=None))
 
-        async def look(transaction: Transaction) -> list[Seen | None]:
+        async def look(transaction: Transaction) -> list[SeenParts | None]:
             found = [await transaction.deliveries.get(a_delivery(n).id) for n in (1, 2, 3)]
             return [None if delivery is None else delivery.seen for delivery in found]
 
@@ -152,7 +151,7 @@ class DeliveriesContract:
         assert [d.id for d in found] == [delivery_id(a_message_id(1), copy) for copy in (1, 2)]
 
     async def test_what_is_handled_later_is_found_by_its_number_then(self, open_store: OpenStore) -> None:
-        async def write(transaction: Transaction) -> Delivery:
+        async def write(transaction: Transaction) -> DeliveryRecord:
             placed = await transaction.deliveries.place(a_delivery()._replace(number=1))
             assert not await transaction.deliveries.handled(AgentName("bob"), 1)
             done = placed._replace(state=DeliveryState.HANDLED)

@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
-from covey.core.address import main_key
-from covey.core.directory.capacity import Capacity, Overflow
-from covey.core.directory.card import Agent, Card, TaskOverflow
+from covey.core.directory.card import Agent, Capacity, Card, Overflow, TaskOverflow
 from covey.core.directory.session import Activity, Holder, Session, SessionKind
+from covey.core.identity import main_key
 from covey.core.names import AgentName, Label
 from covey.ports.store import Transaction
-from covey.testing.contracts.kept import each, kept
-from covey.testing.opening import OpenStore, silent
+from covey.testing.contracts.tables import each, kept
+from covey.testing.factories import OpenStore, silent
 from covey.testing.records import START, a_session, a_session_id, a_token, an_agent, at
 
 BOB = AgentName("bob")

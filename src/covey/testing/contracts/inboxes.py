@@ -1,24 +1,23 @@
 """Contract of inboxes."""
 
-from covey.core.ids import DeliveryId, InboxId, parked_inbox, session_inbox
-from covey.core.ledger.delivery import WAITING, Delivery, DeliveryState
+from covey.core.ledger.delivery import WAITING, DeliveryRecord, DeliveryState
 from covey.core.ledger.message import Kind
-from covey.core.names import AgentName, Scope, Subject
+from covey.core.names import AgentName, DeliveryId, InboxId, Scope, Subject, parked_inbox, session_inbox
 from covey.ports.store import Transaction
-from covey.testing.contracts.kept import each, kept
-from covey.testing.opening import OpenStore
+from covey.testing.contracts.tables import each, kept
+from covey.testing.factories import OpenStore
 from covey.testing.records import a_delivery, a_session_id
 
 HERE, THERE = session_inbox(a_session_id(1)), parked_inbox(AgentName("bob"))
 ALICE = AgentName("alice")
 
 
-async def fill(transaction: Transaction, *deliveries: Delivery) -> None:
+async def fill(transaction: Transaction, *deliveries: DeliveryRecord) -> None:
     """Place deliveries in turn."""
     await each(transaction.deliveries.place, *deliveries)
 
 
-def here(n: int, kind: Kind = Kind.NOTIFY, state: DeliveryState = DeliveryState.QUEUED) -> Delivery:
+def here(n: int, kind: Kind = Kind.NOTIFY, state: DeliveryState = DeliveryState.QUEUED) -> DeliveryRecord:
     """Return a delivery in the inbox under test."""
     return a_delivery(n, inbox=HERE, kind=kind, state=state)
 
@@ -64,7 +63,7 @@ class InboxesContract:
         assert await kept(open_store, lambda tx: fill(tx, here(1)), look) == [0, 0]
 
     async def test_an_inbox_that_nobody_used_is_empty(self, open_store: OpenStore) -> None:
-        async def look(transaction: Transaction) -> tuple[int, int, Delivery | None]:
+        async def look(transaction: Transaction) -> tuple[int, int, DeliveryRecord | None]:
             inbox = InboxId("agent:nobody")
             inboxes = transaction.inboxes
             return (
@@ -119,7 +118,7 @@ class InboxesContract:
     async def test_alike_are_queued_notifies_and_updates_of_one_sender_scope_and_subject(
         self, open_store: OpenStore
     ) -> None:
-        def like(n: int, kind: Kind = Kind.NOTIFY) -> Delivery:
+        def like(n: int, kind: Kind = Kind.NOTIFY) -> DeliveryRecord:
             return a_delivery(n, inbox=HERE, kind=kind, scope="s", subject="topic")
 
         async def write(transaction: Transaction) -> None:

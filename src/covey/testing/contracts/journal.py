@@ -8,8 +8,8 @@ from covey.core.ledger.event import Action, Event
 from covey.core.names import AgentName, Scope
 from covey.ports.ledger import EventFilter
 from covey.ports.store import Operation, Transaction
-from covey.testing.contracts.kept import each, kept
-from covey.testing.opening import OpenStore, silent
+from covey.testing.contracts.tables import each, kept
+from covey.testing.factories import OpenStore, silent
 from covey.testing.records import a_message_id, an_event, at
 
 

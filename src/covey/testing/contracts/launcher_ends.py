@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from covey.core.errors import Invalid, LauncherUnavailable
-from covey.ports.launcher import Ending
+from covey.ports.launcher import EndReason
 from covey.testing.contracts.launcher import first_line
-from covey.testing.opening import OpenLauncher
+from covey.testing.factories import OpenLauncher
 from covey.testing.programs import a_program, a_script, becomes, is_there, processes
 
 STUBBORN = "trap '' TERM; echo ready; while :; do sleep 1000; done"
@@ -26,7 +26,7 @@ class LauncherEndsContract:
             assert await first_line(running) == "ready"
             ended = await running.stop("no longer wanted")
             assert await running.stop("again") == await running.wait() == ended
-        assert (ended.ending, ended.exit_code, ended.why) == (Ending.STOPPED, 3, "no longer wanted")
+        assert (ended.ending, ended.exit_code, ended.why) == (EndReason.STOPPED, 3, "no longer wanted")
         assert ended.stdout.text == "ready\nbye\n"
         assert not ended.is_success
 
@@ -39,7 +39,7 @@ class LauncherEndsContract:
             assert await first_line(running) == "ready"
             ended = await running.stop()
             assert processes(program.run) == []
-        assert (ended.ending, ended.exit_code, ended.signal) == (Ending.STOPPED, None, signal.SIGKILL)
+        assert (ended.ending, ended.exit_code, ended.signal) == (EndReason.STOPPED, None, signal.SIGKILL)
         assert (ended.ended_at - ended.started_at).total_seconds() >= 0.2
 
     async def test_a_stop_reaches_what_the_program_started_and_waits_for_it(
@@ -62,7 +62,7 @@ class LauncherEndsContract:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.05):
                     await running.stop()
-            assert (await running.wait()).ending is Ending.STOPPED
+            assert (await running.wait()).ending is EndReason.STOPPED
 
     async def test_a_stop_after_the_end_changes_nothing(self, open_launcher: OpenLauncher, tmp_path: Path) -> None:
         async with open_launcher() as launcher:
@@ -77,8 +77,8 @@ class LauncherEndsContract:
         async with open_launcher() as launcher:
             running = [await launcher.start(polite), await launcher.start(rude)]
             soft, hard = [await one.wait() for one in running]
-        assert (soft.ending, soft.signal, soft.stdout.text) == (Ending.TIMED_OUT, signal.SIGTERM, "begun\n")
-        assert (hard.ending, hard.signal, hard.stdout.text) == (Ending.TIMED_OUT, signal.SIGKILL, "ready\n")
+        assert (soft.ending, soft.signal, soft.stdout.text) == (EndReason.TIMED_OUT, signal.SIGTERM, "begun\n")
+        assert (hard.ending, hard.signal, hard.stdout.text) == (EndReason.TIMED_OUT, signal.SIGKILL, "ready\n")
 
     async def test_what_a_program_leaves_running_is_killed(self, open_launcher: OpenLauncher, tmp_path: Path) -> None:
         program = a_script(tmp_path, "sleep 1000 & echo $!; trap '' HUP; sh -c 'sleep 1000 & echo $!' & wait $!")
@@ -134,7 +134,7 @@ class LauncherEndsContract:
             running = await launcher.start(program)
             assert await first_line(running) == "ready"
         ended = await running.wait()
-        assert (ended.ending, ended.signal) == (Ending.ABANDONED, signal.SIGKILL)
+        assert (ended.ending, ended.signal) == (EndReason.ABANDONED, signal.SIGKILL)
         assert processes(program.run) == []
         with pytest.raises(LauncherUnavailable):
             await launcher.start(a_program(tmp_path, "true"))
@@ -148,7 +148,7 @@ class LauncherEndsContract:
             assert not is_there(running.pid)
             recalled = another.recall(program.folder)
             assert recalled is not None
-            assert recalled.ending is Ending.ABANDONED
+            assert recalled.ending is EndReason.ABANDONED
             assert await running.wait() == recalled
             assert await another.sweep(program.run, program.folder) == 0
 

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 import pytest
 
 from covey.ports.log import Log, LogEntry, LogSnapshots, LogState
-from covey.testing.opening import OpenLog, OpenLogSnapshots
+from covey.testing.factories import OpenLog, OpenLogSnapshots
 
 LIMIT_S = 20.0
 LARGE = 3 * 1024 * 1024
@@ -106,13 +106,13 @@ class LogContract:
             told: SimpleQueue[int | BaseException | None] = SimpleQueue()
             large = bytes(range(256)) * (LARGE // 256)
             for n, record in enumerate((b"0", b"1", large, b"3")):
-                one.offer(record, n, f"id{n}", told.put)
+                one.begin_append(record, n, f"id{n}", told.put)
                 assert told.get(timeout=LIMIT_S) == n + 1
             assert other.append(b"4", 4, "id4") == 5
             for position in (0, 4, 6):
-                one.offer(b"late", position, f"late{position}", told.put)
+                one.begin_append(b"late", position, f"late{position}", told.put)
                 assert told.get(timeout=LIMIT_S) is None
-            one.offer(b"5", 5, "id5", told.put)
+            one.begin_append(b"5", 5, "id5", told.put)
             assert told.get(timeout=LIMIT_S) == 6
             assert [entry.record for entry in everything(other)] == [b"0", b"1", large, b"3", b"4", b"5"]
 

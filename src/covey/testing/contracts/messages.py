@@ -1,15 +1,14 @@
 """Contract of messages."""
 
-from covey.core.address import EVERYONE, parse_address
-from covey.core.identity import Grade, Identity
+from covey.core.identity import EVERYONE, Grade, Identity, parse_address
 from covey.core.ledger.marks import Marks, Step
 from covey.core.ledger.message import Callback, DataPart, FilePart, Kind, Message, TaskRef, TextPart
 from covey.core.ledger.wire import encode
 from covey.core.names import AgentName, Scope, Subject
 from covey.ports.ledger import MessageFilter
 from covey.ports.store import Transaction
-from covey.testing.contracts.kept import kept
-from covey.testing.opening import OpenStore, silent
+from covey.testing.contracts.tables import kept
+from covey.testing.factories import OpenStore, silent
 from covey.testing.records import a_message, a_message_id, a_session_id, at
 
 FULL = a_message(3, kind=Kind.REQUEST, subject="missing-test", scope="sprint.7", thread=a_message_id(1))._replace(

@@ -4,11 +4,10 @@ import pytest
 
 from covey.core.ledger.message import DataPart, Kind, Message
 from covey.core.names import AgentName, Scope, Subject
-from covey.ports.ledger import MessageFilter
-from covey.ports.search import Hit
+from covey.ports.ledger import MessageFilter, SearchHit
 from covey.ports.store import Transaction
 from covey.testing.contracts.messages import add
-from covey.testing.opening import OpenSearch
+from covey.testing.factories import OpenSearch
 from covey.testing.records import a_message, a_message_id, at
 
 ODD_QUERIES = [
@@ -38,14 +37,14 @@ ODD_QUERIES = [
 
 async def found(
     open_search: OpenSearch, words: str, *messages: Message, limit: int = 10, wanted: MessageFilter | None = None
-) -> list[Hit]:
+) -> list[SearchHit]:
     """File the messages and search."""
     async with open_search() as (store, search):
         await store.commit(lambda tx: add(tx, *messages))
         return [*await search.find(words, limit, wanted)]
 
 
-def ids(hits: list[Hit]) -> list[str]:
+def ids(hits: list[SearchHit]) -> list[str]:
     return [hit.message_id for hit in hits]
 
 

@@ -1,4 +1,7 @@
-"""Contract of the store: atomic commits, one after the other, and rings only for committed changes."""
+"""Contracts of the store: atomic commits, one after the other, and rings only for committed changes.
+
+The contract of a durable store is for engines that declare to survive at least the end of a process.
+"""
 
 import asyncio
 from collections.abc import Collection
@@ -7,11 +10,11 @@ from contextlib import suppress
 import pytest
 
 from covey.core.errors import StoreClosed
-from covey.core.ids import Topic
+from covey.core.names import AgentName, Topic
 from covey.ports.store import Capabilities, Operation, Store, Survives, Transaction
-from covey.testing.everything import EVERYTHING, read_everything, write_everything
-from covey.testing.opening import OpenStore, silent
-from covey.testing.records import a_session, an_agent
+from covey.testing.contracts.tables import EVERYTHING, read_everything, write_everything
+from covey.testing.factories import OpenStore, silent
+from covey.testing.records import a_delivery, a_session, an_agent, an_event
 
 
 class Broken(Exception):
@@ -119,26 +122,28 @@ class StoreContract:
             assert sorted(numbers) == list(range(1, 101))
             assert await store.read(both) == (100, 100)
 
-    async def test_no_two_transactions_see_the_same_moment(self, open_store: OpenStore) -> None:
-        async def moment(transaction: Transaction) -> int:
-            return transaction.moment
+    async def test_every_transaction_sees_another_directory_version(self, open_store: OpenStore) -> None:
+        async def version(transaction: Transaction) -> int:
+            return transaction.directory_version
 
         async with open_store(silent) as store:
-            seen = [await run(moment) for _ in range(3) for run in (store.commit, store.read)]
+            seen = [await run(version) for _ in range(3) for run in (store.commit, store.read)]
             assert len(set(seen)) == len(seen)
 
-    async def test_a_change_of_who_is_there_or_of_a_rule_is_another_moment(self, open_store: OpenStore) -> None:
-        async def moments(transaction: Transaction) -> list[int]:
-            seen = [transaction.moment, transaction.moment]
+    async def test_a_change_of_an_agent_a_session_or_a_setting_changes_the_directory_version(
+        self, open_store: OpenStore
+    ) -> None:
+        async def versions(transaction: Transaction) -> list[int]:
+            seen = [transaction.directory_version, transaction.directory_version]
             await transaction.agents.put(an_agent())
-            seen.append(transaction.moment)
+            seen.append(transaction.directory_version)
             await transaction.sessions.put(a_session(1))
-            seen.append(transaction.moment)
+            seen.append(transaction.directory_version)
             await transaction.settings.put("name", "value")
-            return [*seen, transaction.moment]
+            return [*seen, transaction.directory_version]
 
         async with open_store(silent) as store:
-            before, still, *later = await store.commit(moments)
+            before, still, *later = await store.commit(versions)
             assert before == still
             assert len({before, *later}) == 4
 
@@ -293,3 +298,64 @@ async def commits_around_a_close(store: Store, times: int) -> list[int | BaseExc
 
 def _topics(rings: Rings) -> list[str]:
     return sorted(topic for topics in rings for topic in topics)
+
+
+async def advance(transaction: Transaction) -> tuple[int, int, int]:
+    """Take the next value of each counter: a number, a seq, a position."""
+    await transaction.journal.append(an_event())
+    return (
+        await transaction.agents.next_number(AgentName("bob")),
+        (await transaction.deliveries.place(a_delivery())).seq,
+        await transaction.journal.last(),
+    )
+
+
+class DurableStoreContract:
+    """Fixture: `open_store`; a second call opens the same space."""
+
+    async def test_it_declares_that_it_survives(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            assert store.capabilities.survives is not Survives.NOTHING
+
+    async def test_everything_is_there_when_it_is_opened_again(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            await store.commit(write_everything)
+            before = await store.read(read_everything)
+        async with open_store(silent) as store:
+            after = await store.read(read_everything)
+        assert len(after) == EVERYTHING
+        assert after == before
+
+    async def test_numbers_seqs_and_positions_go_on_when_it_is_opened_again(self, open_store: OpenStore) -> None:
+        counted: list[tuple[int, int, int]] = []
+        for _ in range(3):
+            async with open_store(silent) as store:
+                await store.commit(lambda tx: tx.agents.put(an_agent()))
+                counted.append(await store.commit(advance))
+        numbers, seqs, positions = zip(*counted, strict=True)
+        assert numbers == (1, 2, 3)
+        assert list(seqs) == sorted(set(seqs))
+        assert list(positions) == sorted(set(positions))
+
+    async def test_what_was_finished_before_closing_is_there_again_and_nothing_else(
+        self, open_store: OpenStore
+    ) -> None:
+        async with open_store(silent) as store:
+            outcomes = await commits_around_a_close(store, 20)
+        finished = sum(isinstance(outcome, int) for outcome in outcomes)
+        async with open_store(silent) as store:
+            assert await store.read(both) == (finished, finished)
+
+    async def test_light_commits_are_there_when_it_is_opened_again(self, open_store: OpenStore) -> None:
+        async with open_store(silent) as store:
+            for _ in range(5):
+                await store.commit(increment, is_light=True)
+        async with open_store(silent) as store:
+            assert await store.read(both) == (5, 5)
+
+    async def test_a_space_that_was_only_opened_is_empty(self, open_store: OpenStore) -> None:
+        async with open_store(silent):
+            pass
+        async with open_store(silent) as store:
+            assert await store.read(read_everything) == ()
+            assert await store.commit(increment) == 1

@@ -6,8 +6,8 @@ from covey.core.storms.budget import Limit, Tree
 from covey.core.storms.echo import Talk
 from covey.core.storms.flow import Flow, Party
 from covey.ports.store import Transaction
-from covey.testing.contracts.kept import each, kept
-from covey.testing.opening import OpenStore
+from covey.testing.contracts.tables import each, kept
+from covey.testing.factories import OpenStore
 from covey.testing.records import a_flow, a_message_id, a_tree, at
 
 ECHO = Talk("alice bob", {"alice": 4, "bob": 5}, ("00000000abcd", "1234abcd"), at(7.5), 3)

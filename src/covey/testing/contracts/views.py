@@ -12,9 +12,8 @@ from covey.core.work.run import RunState
 from covey.core.work.task import TaskState
 from covey.ports.store import Transaction
 from covey.ports.views import View
-from covey.testing.contracts.kept import each
-from covey.testing.everything import write_everything
-from covey.testing.opening import OpenViews
+from covey.testing.contracts.tables import each, write_everything
+from covey.testing.factories import OpenViews
 from covey.testing.records import (
     a_binding,
     a_delivery,

@@ -7,8 +7,8 @@ from covey.core.work.run import LauncherKind, Run, RunMode, RunState, Stage
 from covey.core.work.task import Task, TaskState
 from covey.ports.store import Transaction
 from covey.ports.work import RunFilter, TaskFilter
-from covey.testing.contracts.kept import each, kept
-from covey.testing.opening import OpenStore
+from covey.testing.contracts.tables import each, kept
+from covey.testing.factories import OpenStore
 from covey.testing.records import a_message_id, a_run, a_run_id, a_session_id, a_task, a_wait, at
 
 BOB = AgentName("bob")

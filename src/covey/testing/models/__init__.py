@@ -6,25 +6,38 @@ async with ScriptedModel(["Hello.", ToolCall("send_message", {"to": "critic"})])
     assert "The parser is done." in (await model.request(2)).text
 """
 
-from covey.testing.models.anthropic_messages.signature import thinking_signature
-from covey.testing.models.gate import Gate
+from covey.testing.models.anthropic_messages.thinking import thinking_signature
 from covey.testing.models.model import ScriptedModel
-from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, Kind, ModelRequest, RequestEntry
-from covey.testing.models.script import Cut, Fail, Hang, Line, Part, Script, Stop, Thought, ToolCall, Trouble, Turn, say
-from covey.testing.models.verdict import refusal_of
+from covey.testing.models.provider import refusal_of
+from covey.testing.models.request import Api, EntryKind, ModelRequest, ProviderRefusal, RequestEntry
+from covey.testing.models.script import (
+    Cut,
+    Fail,
+    Gate,
+    Hang,
+    Line,
+    ModelTurn,
+    Part,
+    Script,
+    Stop,
+    Thought,
+    ToolCall,
+    Trouble,
+    say,
+)
 
 __all__ = [
     "Api",
     "Cut",
+    "EntryKind",
     "Fail",
     "Gate",
     "Hang",
-    "Kind",
     "Line",
     "ModelRequest",
+    "ModelTurn",
     "Part",
-    "Refusal",
+    "ProviderRefusal",
     "RequestEntry",
     "Script",
     "ScriptedModel",
@@ -32,7 +45,6 @@ __all__ = [
     "Thought",
     "ToolCall",
     "Trouble",
-    "Turn",
     "refusal_of",
     "say",
     "thinking_signature",

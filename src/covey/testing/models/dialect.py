@@ -5,15 +5,14 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from covey.core.json import Json, JsonObject
-from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, ModelRequest, RequestEntry
-from covey.testing.models.script import Trouble, Turn
+from covey.testing.models.request import Api, ModelRequest, ProviderRefusal, RequestEntry
+from covey.testing.models.script import ModelTurn, Trouble
 
 PIECE = 12
 """The number of characters of a text in one event of a stream."""
 
 
-class Event(NamedTuple):
+class StreamEvent(NamedTuple):
     """One server-sent event."""
 
     data: JsonObject | str
@@ -26,11 +25,11 @@ class Event(NamedTuple):
         return f"{name}data: {data}\n\n".encode(errors="replace")
 
 
-class Answer(NamedTuple):
+class ModelAnswer(NamedTuple):
     """One answer, whole and as a stream."""
 
     body: JsonObject
-    events: tuple[Event, ...]
+    events: tuple[StreamEvent, ...]
 
 
 class Dialect(Protocol):
@@ -53,19 +52,19 @@ class Dialect(Protocol):
         """Return the entries of the model's context, as far as the request can be parsed."""
         ...
 
-    def answer(self, turn: Turn, request: ModelRequest) -> Answer:
+    def answer(self, turn: ModelTurn, request: ModelRequest) -> ModelAnswer:
         """Return the turn in the format of the API."""
         ...
 
-    def failure(self, refusal: Refusal, request_id: str) -> JsonObject:
+    def failure(self, refusal: ProviderRefusal, request_id: str) -> JsonObject:
         """Return the body of an error."""
         ...
 
-    def trouble(self, trouble: Trouble) -> Refusal:
+    def trouble(self, trouble: Trouble) -> ProviderRefusal:
         """Return the provider's error for a failure of its own."""
         ...
 
-    def broken(self, trouble: Trouble, answer: Answer, sent: int) -> Event:
+    def broken(self, trouble: Trouble, answer: ModelAnswer, sent: int) -> StreamEvent:
         """Return the event with which a stream reports a failure of the provider, after `sent` other events."""
         ...
 

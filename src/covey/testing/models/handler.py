@@ -4,17 +4,15 @@ import socket
 from http.server import BaseHTTPRequestHandler
 from typing import Protocol, cast
 
-from covey.testing.models.desk import ModelService
 from covey.testing.models.dialect import encode
-from covey.testing.models.gate import Gate
-from covey.testing.models.reply import Reply
-from covey.testing.models.script import Hang
+from covey.testing.models.provider import ModelService, Reply
+from covey.testing.models.script import Gate, Hang
 
 
 class Host(Protocol):
     """The interface of the server that a connection needs."""
 
-    desk: ModelService
+    service: ModelService
 
     def opened(self, connection: socket.socket) -> None:
         """Register a connection, to be ended when the server closes."""
@@ -64,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self._send(self._host.desk.receive(self.command, self.path, headers, self._body()))
+        self._send(self._host.service.receive(self.command, self.path, headers, self._body()))
 
     do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_POST  # noqa: N815 - names that http.server calls
 

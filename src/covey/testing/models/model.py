@@ -9,11 +9,10 @@ from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Final, Self
 
-from covey.testing.models.desk import ModelService
-from covey.testing.models.gate import Gate
 from covey.testing.models.handler import Handler
+from covey.testing.models.provider import ModelService
 from covey.testing.models.request import ModelRequest
-from covey.testing.models.script import Script
+from covey.testing.models.script import Gate, Script
 
 _LOOK: Final = 0.02
 """The interval in seconds at which the server checks for a stop."""
@@ -24,8 +23,8 @@ class ModelServer(ThreadingTCPServer):
 
     request_queue_size = 128
 
-    def __init__(self, desk: ModelService) -> None:
-        self.desk = desk
+    def __init__(self, service: ModelService) -> None:
+        self.service = service
         self._lock = Lock()
         self._connections: set[socket.socket] = set()
         self._gates: set[Gate] = set()
@@ -76,7 +75,7 @@ class ModelServer(ThreadingTCPServer):
         """Keep an error of a connection's thread: the model raises the error when it closes."""
         error = sys.exception()
         if isinstance(error, Exception):
-            self.desk.player.failed(error)
+            self.service.player.failed(error)
 
 
 def _end(connection: socket.socket) -> None:
@@ -102,7 +101,7 @@ class ScriptedModel:
     def __init__(self, script: Script, *, key: str | None = None, refuses_invalid: bool = True) -> None:
         """Create a model. With `key` every other key is refused. Without `refuses_invalid` wrong requests are answered
         too."""
-        self._desk = ModelService(script, key, refuses_invalid=refuses_invalid)
+        self._service = ModelService(script, key, refuses_invalid=refuses_invalid)
         self._key = key
         self._server: ModelServer | None = None
 
@@ -132,23 +131,23 @@ class ScriptedModel:
     @property
     def requests(self) -> tuple[ModelRequest, ...]:
         """The requests so far, including refused ones."""
-        return self._desk.log.all()
+        return self._service.log.all()
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
         """The requests that no API takes, such as `GET /v1/models`. They are refused."""
-        return tuple(self._desk.elsewhere)
+        return tuple(self._service.elsewhere)
 
     async def request(self, number: int, limit: float = 5.0) -> ModelRequest:
         """Wait for the request with that number, counted from 1. Raise `TimeoutError` after `limit` seconds."""
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(self._desk.log.nth(number)), limit)
+            return await asyncio.wait_for(asyncio.wrap_future(self._service.log.nth(number)), limit)
         except TimeoutError:
             raise self._missed(number, limit) from None
 
     def wait_for_request(self, number: int, limit: float = 5.0) -> ModelRequest:
         """Like `request`, but block the thread: for code without an event loop."""
-        awaited: Future[ModelRequest] = self._desk.log.nth(number)
+        awaited: Future[ModelRequest] = self._service.log.nth(number)
         try:
             return awaited.result(limit)
         except TimeoutError:
@@ -159,7 +158,7 @@ class ScriptedModel:
         return TimeoutError(f"request {number} did not come within {limit} s; {came} came")
 
     def __enter__(self) -> Self:
-        self._server = ModelServer(self._desk)
+        self._server = ModelServer(self._service)
         return self
 
     def __exit__(
@@ -168,8 +167,8 @@ class ScriptedModel:
         assert self._server is not None
         self._server.close()
         self._server = None
-        if error is None and self._desk.player.error is not None:
-            raise self._desk.player.error
+        if error is None and self._service.player.error is not None:
+            raise self._service.player.error
 
     async def __aenter__(self) -> Self:
         return self.__enter__()

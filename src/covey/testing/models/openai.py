@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from covey.core.json import Json, JsonObject
-from covey.testing.models.cursor import Cursor, Path, named
-from covey.testing.models.refusal import Refusal
-from covey.testing.models.schemas import check_parameters
+from covey.testing.models.request import ProviderRefusal
 from covey.testing.models.script import Trouble
+from covey.testing.models.validation import Cursor, Path, check_parameters, named
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
 _LONGEST: Final = 64
@@ -25,8 +24,8 @@ def check_function(function: Cursor, prefix: str) -> str:
     if parameters is not None:
         try:
             check_parameters(parameters, is_strict=is_strict, needs_all=is_strict)
-        except Refusal as refusal:
-            raise Refusal(
+        except ProviderRefusal as refusal:
+            raise ProviderRefusal(
                 f"Invalid schema for function '{name}': {refusal.message}",
                 param=prefix,
                 code="invalid_function_parameters",
@@ -47,7 +46,7 @@ def check_name(at: Cursor) -> str:
 def refuse_empty(at: Cursor) -> None:
     """Refuse an empty array."""
     if not at.items():
-        raise Refusal(
+        raise ProviderRefusal(
             f"Invalid '{at.path[-1]}': empty array. Expected an array with minimum length 1, but got an empty array "
             "instead.",
             param=str(at.path[-1]),
@@ -71,29 +70,29 @@ _TROUBLES: Final = {
 }
 
 
-class OpenAIVoice:
+class OpenAIErrorWording:
     """OpenAI's wording of errors: the parameter is named by its path, written as in code."""
 
-    def missing(self, path: Path) -> Refusal:
+    def missing(self, path: Path) -> ProviderRefusal:
         name = spelled(path)
-        return Refusal(f"Missing required parameter: '{name}'.", param=name, code="missing_required_parameter")
+        return ProviderRefusal(f"Missing required parameter: '{name}'.", param=name, code="missing_required_parameter")
 
-    def wrong_type(self, path: Path, wanted: str, value: Json) -> Refusal:
+    def wrong_type(self, path: Path, wanted: str, value: Json) -> ProviderRefusal:
         name = spelled(path)
         message = f"Invalid type for '{name}': expected {wanted}, but got {named(value)} instead."
-        return Refusal(message, param=name, code="invalid_type")
+        return ProviderRefusal(message, param=name, code="invalid_type")
 
-    def not_one_of(self, path: Path, value: str, options: Sequence[str]) -> Refusal:
+    def not_one_of(self, path: Path, value: str, options: Sequence[str]) -> ProviderRefusal:
         supported = ", ".join(repr(option) for option in options)
         message = f"Invalid value: '{value}'. Supported values are: {supported}."
-        return Refusal(message, param=spelled(path), code="invalid_value")
+        return ProviderRefusal(message, param=spelled(path), code="invalid_value")
 
-    def unknown(self, path: Path) -> Refusal:
+    def unknown(self, path: Path) -> ProviderRefusal:
         name = spelled(path)
-        return Refusal(f"Unknown parameter: '{name}'.", param=name, code="unknown_parameter")
+        return ProviderRefusal(f"Unknown parameter: '{name}'.", param=name, code="unknown_parameter")
 
-    def invalid(self, path: Path, why: str) -> Refusal:
-        return Refusal(why, param=spelled(path) or None, code="invalid_value")
+    def invalid(self, path: Path, why: str) -> ProviderRefusal:
+        return ProviderRefusal(why, param=spelled(path) or None, code="invalid_value")
 
 
 def spelled(path: Path) -> str:
@@ -106,18 +105,18 @@ def authenticate(headers: Mapping[str, str], key: str | None) -> None:
     """Refuse a request without a key, or with a key other than `key`."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not given.strip():
-        raise Refusal("You didn't provide an API key in an Authorization header using Bearer auth.", status=401)
+        raise ProviderRefusal("You didn't provide an API key in an Authorization header using Bearer auth.", status=401)
     if key is not None and given.strip() != key:
-        raise Refusal("Incorrect API key provided.", status=401, code="invalid_api_key")
+        raise ProviderRefusal("Incorrect API key provided.", status=401, code="invalid_api_key")
 
 
-def failure(refusal: Refusal) -> JsonObject:
+def failure(refusal: ProviderRefusal) -> JsonObject:
     """Return the body of an error."""
     error = {"message": refusal.message, "type": refusal.kind, "param": refusal.param, "code": refusal.code}
     return {"error": error}
 
 
-def trouble(kind: Trouble) -> Refusal:
+def trouble(kind: Trouble) -> ProviderRefusal:
     """Return OpenAI's error for a failure of its own."""
     status, name, code, message = _TROUBLES[kind]
-    return Refusal(message, status=status, kind=name, code=code)
+    return ProviderRefusal(message, status=status, kind=name, code=code)

@@ -2,14 +2,10 @@
 
 from typing import Final
 
-from covey.toolkits.native.ask_agent import ASK_AGENT
-from covey.toolkits.native.delegate_task import DELEGATE_TASK
-from covey.toolkits.native.dismiss_message import DISMISS_MESSAGE
-from covey.toolkits.native.list_agents import LIST_AGENTS
-from covey.toolkits.native.read_inbox import READ_INBOX, WAYS
-from covey.toolkits.native.send_message import SEND_MESSAGE
-from covey.toolkits.native.spawn_agent import SPAWN_AGENT
-from covey.toolkits.native.update_task import UPDATE_TASK
+from covey.toolkits.native.agents import LIST_AGENTS, SPAWN_AGENT
+from covey.toolkits.native.inbox import READ_INBOX, WAYS
+from covey.toolkits.native.messages import ASK_AGENT, DISMISS_MESSAGE, SEND_MESSAGE
+from covey.toolkits.native.tasks import DELEGATE_TASK, UPDATE_TASK
 from covey.toolkits.tool import Toolkit
 
 TOOLKIT: Final = Toolkit(

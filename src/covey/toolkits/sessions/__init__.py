@@ -5,11 +5,9 @@ from typing import Final
 from covey.core.attention.pending import Instructions
 from covey.core.work.negotiation import REPLY_SKIP
 from covey.toolkits.read_message import READ_MESSAGE, REST
-from covey.toolkits.sessions.sessions_history import SESSIONS_HISTORY
-from covey.toolkits.sessions.sessions_list import SESSIONS_LIST
-from covey.toolkits.sessions.sessions_send import SESSIONS_SEND
-from covey.toolkits.sessions.sessions_spawn import SESSIONS_SPAWN
-from covey.toolkits.sessions.sessions_stop import SESSIONS_STOP
+from covey.toolkits.sessions.children import SESSIONS_SPAWN, SESSIONS_STOP
+from covey.toolkits.sessions.lookup import SESSIONS_LIST
+from covey.toolkits.sessions.messages import SESSIONS_HISTORY, SESSIONS_SEND
 from covey.toolkits.tool import Toolkit
 
 TOOLKIT: Final = Toolkit(

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 import apsw
 
-from covey.adapters.folder.trouble import explained
+from covey.adapters.folder.entries import explained
 from covey.core.errors import StoreBusy, StoreFull, StoreReadOnly, Unavailable
 
 VERSION: Final = 3
@@ -21,7 +21,7 @@ IN_MEMORY: Final = ":memory:"
 
 
 def _leave_connections_to_the_parent() -> None:
-    from covey.disk.forked_databases import keep_connections  # here because only a forked child needs it
+    from covey.disk.forked_databases import keep_connections  # imported late because only a forked child needs it
 
     keep_connections()
 
@@ -84,7 +84,7 @@ class Database:
             self._execute(self._sql["create"])
         self._execute(self._sql["commit"])
         if version not in (0, VERSION):
-            raise apsw.FormatError("the notebook has another form")
+            raise apsw.FormatError("the notebook has another format")
 
     def _set_up(self) -> None:
         self._execute(self._sql["set_up"]).fetchall()

@@ -4,18 +4,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from covey.adapters.folder.freshness import Mark
+from covey.adapters.folder.entries import FolderMark
 from covey.adapters.folder.notebook.database import IN_MEMORY, Database
-from covey.adapters.folder.notebook.records import Aside, Row, Sort
-from covey.core.ids import MessageId
-from covey.core.names import AgentName
+from covey.adapters.folder.notebook.records import FolderSort, Row, SetAside
+from covey.core.names import AgentName, MessageId
 
 _MESSAGES: Final = 256
 _ROWS: Final = 64
 """The largest number of messages in the cache, and the largest number of files of one of them."""
 
 
-class _Memory:
+class _NotebookCache:
     """The cache of a connection, so that a look at an unchanged folder needs no query."""
 
     __slots__ = ("agents", "asides", "folders", "marks", "messages", "names", "owed", "owners", "rows")
@@ -24,8 +23,12 @@ class _Memory:
         ask = notebook.ask
         self.marks: dict[str, str] = dict(ask("marks"))
         self.owners: set[str] = {name for (name,) in ask("owners")}
-        self.folders: dict[str, Mark] = {folder: Mark(*rest) for folder, *rest in ask("folders", Sort.INBOX)}
-        self.asides: dict[tuple[str, str], Aside] = {(one.folder, one.name): one for one in map(_aside, ask("asides"))}
+        self.folders: dict[str, FolderMark] = {
+            folder: FolderMark(*rest) for folder, *rest in ask("folders", FolderSort.INBOX)
+        }
+        self.asides: dict[tuple[str, str], SetAside] = {
+            (one.folder, one.name): one for one in map(_aside, ask("asides"))
+        }
         self.owed: dict[tuple[str, str], Row] = {(one[0], one[1]): Row(*one) for one in ask("owed")}
         self.rows: dict[str, dict[str, Row]] = {}
         """The files of each inbox that was asked for, by name."""
@@ -41,7 +44,7 @@ class Notebook:
 
     def __init__(self, path: str) -> None:
         """Open the notebook, or make an empty one. A damaged notebook is deleted."""
-        self._memory: _Memory | None = None
+        self._memory: _NotebookCache | None = None
         self._version = -1
         self._database = Database(path, self._forget_all)
         self.ask = self._database.ask
@@ -162,13 +165,13 @@ class Notebook:
 
     # Entries that were set aside.
 
-    def asides(self) -> Sequence[Aside]:
+    def asides(self) -> Sequence[SetAside]:
         return list(self._kept.asides.values())
 
-    def asides_in(self, folder: str) -> dict[str, Aside]:
+    def asides_in(self, folder: str) -> dict[str, SetAside]:
         return {aside.name: aside for aside in self._kept.asides.values() if aside.folder == folder}
 
-    def put_aside(self, aside: Aside) -> None:
+    def put_aside(self, aside: SetAside) -> None:
         self._database.write("put_aside", (aside.folder, os.fsencode(aside.name), *aside[2:]))
         self._kept.asides[aside.folder, aside.name] = aside
 
@@ -178,7 +181,7 @@ class Notebook:
 
     # Marks of folders.
 
-    def inboxes(self) -> dict[str, Mark]:
+    def inboxes(self) -> dict[str, FolderMark]:
         """Return the marks of the inboxes and of the folder above them."""
         return dict(self._kept.folders)
 
@@ -187,14 +190,14 @@ class Notebook:
         found = self.ask("folder", folder)
         return found[0] if found else (0, 0.0)
 
-    def leave(self, folder: str, sort: Sort, mark: Mark, listed_at: float) -> None:
-        if sort is Sort.INBOX:
+    def leave(self, folder: str, sort: FolderSort, mark: FolderMark, listed_at: float) -> None:
+        if sort is FolderSort.INBOX:
             if self._kept.folders.get(folder) == mark:
                 return
             self._kept.folders[folder] = mark
         self._database.write("leave", (folder, sort, *mark, listed_at))
 
-    def leave_again(self, folder: str, mark: Mark) -> None:
+    def leave_again(self, folder: str, mark: FolderMark) -> None:
         """Replace the mark of a known folder. The time when it was last listed stays."""
         self._database.write("leave_again", (folder, *mark))
         if folder in self._kept.folders:
@@ -242,9 +245,9 @@ class Notebook:
                     self._kept.marks[name] = value
 
     @property
-    def _kept(self) -> _Memory:
+    def _kept(self) -> _NotebookCache:
         if self._memory is None:
-            self._memory = _Memory(self)
+            self._memory = _NotebookCache(self)
         return self._memory
 
     def _rows(self, statement: str, *values: object) -> Sequence[Row]:
@@ -254,6 +257,6 @@ class Notebook:
         self._memory = None
 
 
-def _aside(found: tuple[str, bytes, str, str, str]) -> Aside:
+def _aside(found: tuple[str, bytes, str, str, str]) -> SetAside:
     folder, name, *rest = found
-    return Aside(folder, os.fsdecode(name), *rest)
+    return SetAside(folder, os.fsdecode(name), *rest)

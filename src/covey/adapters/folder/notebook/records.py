@@ -1,14 +1,16 @@
-"""The records of the notebook: known files, and entries that were set aside."""
+"""Records of the notebook: known files, entries that were set aside, and marks that tell whether a scan is due."""
 
+import os
+import time
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from covey.core.formats.layout import KnownFile, Shelf, Spot
-from covey.core.ids import MessageId
-from covey.core.names import AgentName
+from covey.adapters.folder.entries import aside_stamp, stamp_of
+from covey.core.formats.layout import FilePlace, KnownFile, Shelf
+from covey.core.names import AgentName, MessageId
 
 
-class Sort(StrEnum):
+class FolderSort(StrEnum):
     """The sorts of folders, by how often they are listed."""
 
     INBOX = "inbox"
@@ -39,11 +41,11 @@ class Row(NamedTuple):
 
     @property
     def known(self) -> KnownFile:
-        spot = Spot(Shelf(self.shelf), self.owner, self.name, self.scope)
+        spot = FilePlace(Shelf(self.shelf), self.owner, self.name, self.scope)
         return KnownFile(self.file_id, MessageId(self.message_id), AgentName(self.agent), spot, bool(self.is_ours))
 
 
-class Aside(NamedTuple):
+class SetAside(NamedTuple):
     """An entry that was set aside: it is ignored until it changes."""
 
     folder: str
@@ -65,3 +67,41 @@ def row(known: KnownFile, folder: str, digest: str, stamp: str) -> Row:
     return Row(
         folder, spot.name, known.file_id, known.message_id, known.agent, *where, int(known.is_ours), digest, stamp
     )
+
+
+# A command that only reads loads this module, but not the package `looking`.
+
+
+DEEP: Final = "deep_at"
+POSITION: Final = "position"
+MANIFEST_POSITION: Final = "manifest_position"
+MANIFEST_SIZE: Final = "manifest_size"
+REGISTRY_STAMP: Final = "registry"
+"""Names of marks."""
+
+EVERY_S: Final = 60.0
+"""The interval of deep looks, which also find changes in history and files that were changed in place."""
+ASIDES_AT_ONCE: Final = 256
+
+_REGISTRY: Final = "_registry.json"
+
+
+def is_due(deep_at: str) -> bool:
+    """Tell whether it is time for a deep look."""
+    return not 0 <= time.time() - float(deep_at or "0") < EVERY_S
+
+
+def is_still(root: str, aside: SetAside) -> bool:
+    """Tell whether an entry that was set aside is unchanged."""
+    try:
+        return aside_stamp(os.lstat(f"{root}/{aside.path}")) == aside.stamp
+    except OSError:
+        return False
+
+
+def registry_stamp(root: str) -> str:
+    """Return the stamp of the registry's present state; "" if there is no registry."""
+    try:
+        return stamp_of(os.lstat(f"{root}/{_REGISTRY}"))
+    except OSError:
+        return ""

@@ -13,11 +13,11 @@ from threading import Lock, Thread
 from typing import Any, Final, TypeVar
 
 from nats.aio.client import Client
-from nats.errors import NoRespondersError
+from nats.errors import Error, NoRespondersError
 
-from covey.adapters.nats.client.account import Account, account_of
-from covey.adapters.nats.client.connecting import connected, left
-from covey.adapters.nats.client.patience import PAUSE_S, is_temporary
+from covey.adapters.nats.client.connection import Account, account_of, connect, disconnect
+from covey.adapters.nats.client.errors import explained
+from covey.adapters.nats.client.retries import PAUSE_S, Retries, RetriesExhausted, is_temporary
 from covey.adapters.nats.client.settings import NatsSettings
 from covey.adapters.nats.client.steady import SteadyClient
 from covey.core.errors import CoveyError, NatsUnreachable, StoreClosed
@@ -203,7 +203,7 @@ class Link:
             return self._client
 
     async def _new_client(self) -> SteadyClient:
-        client = await connected(
+        client = await connect(
             self.settings,
             error_cb=_ignore,
             disconnected_cb=self._tell_disconnected,
@@ -212,7 +212,7 @@ class Link:
         try:
             self._account = await account_of(client, self.settings)
         except BaseException:
-            await left(client)
+            await disconnect(client)
             raise
         return client
 
@@ -237,7 +237,7 @@ class Link:
     async def _close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            await left(client)
+            await disconnect(client)
 
 
 def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
@@ -269,3 +269,34 @@ def _added(calls: list[Callable[[], None]], call: Callable[[], None]) -> Callabl
             calls.remove(call)
 
     return stop
+
+
+_SLACK_S: Final = 5.0
+
+
+def call_with_retries(
+    link: Link,
+    attempt: Callable[[Client, float], Coroutine[Any, Any, T]],
+    limit_s: float,
+    last_s: float = 0.0,
+) -> T:
+    """Return the result of `attempt`, which gets the timeout of each of its requests.
+
+    The whole attempt is retried for up to `limit_s`. An attempt that takes longer by itself has `last_s` more.
+    """
+
+    async def insist(client: Client) -> T:
+        try:
+            return await Retries(client, limit_s, _no_warning).insist(lambda left_s: attempt(client, left_s))
+        except RetriesExhausted as error:
+            if error.cause is not None:
+                raise explained(error.cause, link.settings) from error.cause
+            raise NatsUnreachable(link.settings.shown, f"no connection for {limit_s:g} s") from None
+        except (Error, OSError, TimeoutError) as error:
+            raise explained(error, link.settings) from error
+
+    return link.call(insist, limit_s + last_s + _SLACK_S)
+
+
+def _no_warning() -> None:
+    return

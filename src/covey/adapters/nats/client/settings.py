@@ -1,12 +1,13 @@
-"""Settings of a space on NATS: servers, credentials, time limits and replicas."""
+"""Settings of a space on NATS: servers, credentials, user keys, time limits, replicas, and the path of the replica."""
 
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from hashlib import sha256
+from typing import Any, Final, NamedTuple, cast
 from urllib.parse import unquote
 
-from covey.core.errors import Invalid
+from covey.core.errors import ExtraMissing, Invalid
 from covey.core.formats.nats_names import SpaceName, parse_space_name
 from covey.core.store_url import StoreUrl
 
@@ -91,7 +92,6 @@ class NatsSettings(NamedTuple):
 
     def connect_options(self) -> dict[str, Any]:
         """Return the options of `nats.connect` for addresses and credentials; raise Invalid for an unusable file."""
-        from covey.adapters.nats.client.keys import public_key
 
         options: dict[str, Any] = {"servers": [f"nats://{server}" for server in self.servers]}
         if self.wants_tls():
@@ -144,7 +144,7 @@ def nats_settings(
         given |= {"user": unquote(user), "password": unquote(password)} if colon else {"token": unquote(user)}
     for name in options:
         if name not in URL_OPTIONS:
-            raise Invalid("store option", name, f"known are: {', '.join(URL_OPTIONS)}")
+            raise Invalid("store option", name, f"the known options are: {', '.join(URL_OPTIONS)}")
     _check_files(given)
     if not _MONITOR.fullmatch(given.get("monitor", "http://x")):
         raise Invalid("monitor", given["monitor"], "use http://HOST:PORT")
@@ -203,3 +203,70 @@ def _secret(text: str | None) -> Secret | None:
 
 def _why(error: OSError, wanted: str) -> str:
     return error.strerror if error.filename is None and error.strerror else f"it has to be {wanted}"
+
+
+_IN_CREDS: Final = re.compile(rb"-----BEGIN USER NKEY SEED-----\s*(?P<seed>[A-Z2-7]+)\s")
+
+
+class UserKey(NamedTuple):
+    """A user's key pair: a secret seed, and the public key that a server's configuration names."""
+
+    public: str
+    seed: str
+
+
+def new_key() -> UserKey:
+    """Create a key pair for a user."""
+    nkeys = _nkeys()
+    seed = bytes(nkeys.encode_seed(os.urandom(32), nkeys.PREFIX_BYTE_USER))
+    return UserKey(_public(seed), seed.decode())
+
+
+def public_key(setting: str, path: str) -> str:
+    """Return the public key for the seed in a file, which holds a bare seed or a user's credentials."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(64 * 1024)
+    except OSError as error:
+        raise Invalid(setting, path, error.strerror or str(error)) from error
+    match = _IN_CREDS.search(content)
+    try:
+        return _public(match["seed"] if match else content.strip())
+    except (ValueError, TypeError, IndexError):
+        raise Invalid(setting, path, "the file has no seed of a user (SU…)") from None
+
+
+def _public(seed: bytes) -> str:
+    nkeys = _nkeys()
+    try:
+        key = nkeys.from_seed(bytearray(seed))
+    except nkeys.NkeysError:
+        raise ValueError from None
+    public = cast(bytes, key.public_key).decode()
+    if not public.startswith("U"):
+        raise ValueError("not a user's key")
+    return public
+
+
+def _nkeys() -> Any:
+    """Return the `nkeys` library, which has no type annotations."""
+    try:
+        import nkeys  # pyright: ignore[reportMissingTypeStubs]
+    except ImportError as error:
+        raise ExtraMissing("a space on NATS", "nats") from error
+    return nkeys
+
+
+REPLICA_FILE: Final = "covey.db"
+
+
+def replica_path(url: StoreUrl, environ: Mapping[str, str]) -> str:
+    """Return the replica file: in the folder that the settings name, or in this user's cache folder."""
+    settings = parse_nats(url, environ)
+    if settings.cache is not None:
+        folder = os.path.abspath(os.path.expanduser(settings.cache))
+    else:
+        home = environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        place = sha256(",".join(sorted(settings.servers)).encode()).hexdigest()[:16]
+        folder = os.path.join(home, "covey", f"{settings.space}-{place}")
+    return os.path.join(folder, REPLICA_FILE)

@@ -114,7 +114,7 @@ async def heard_at_once(client: Client, subject: str, hear: Hear) -> Subscriptio
     future at once, and does not check the future's type.
     """
     listen = cast(Callable[..., Awaitable[Subscription]], client.subscribe)  # pyright: ignore[reportUnknownMemberType] # a parameter has no type
-    return await listen(subject, future=_Ear(hear))
+    return await listen(subject, future=_MessageFuture(hear))
 
 
 def server_info(client: Client) -> Mapping[str, Any]:
@@ -122,7 +122,7 @@ def server_info(client: Client) -> Mapping[str, Any]:
     return client._server_info  # pyright: ignore[reportPrivateUsage] # nothing else tells it before a secret is sent
 
 
-class _Ear:
+class _MessageFuture:
     """A stand-in for the future that nats-py resolves with one message; this one gets every message of a
     subscription."""
 

@@ -8,20 +8,29 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from covey.adapters.nats.client.api import Stored
-from covey.adapters.nats.client.faults import explained
+from covey.adapters.nats.client.errors import explained
 from covey.adapters.nats.client.link import Link
-from covey.adapters.nats.client.patience import CutOff, Exhausted, Patience
+from covey.adapters.nats.client.requests import StreamMessage
+from covey.adapters.nats.client.retries import Retries, RetriesExhausted, ServerCutOff
 from covey.adapters.nats.client.steady import heard_at_once
-from covey.adapters.nats.log.adding import RECORDS, Adding, Unknown
-from covey.adapters.nats.log.bulk import Bulk
-from covey.adapters.nats.log.durability import survives, sync_of
-from covey.adapters.nats.log.marks import is_genuine
-from covey.adapters.nats.log.stream import LARGE, StreamState, author_of, log_config, records_after, stream_state
-from covey.adapters.nats.log.streams import ensure, space_configs
+from covey.adapters.nats.log.appender import RECORDS, Appender, AppendUnconfirmed
+from covey.adapters.nats.log.object_store import ObjectStore
+from covey.adapters.nats.log.streams import (
+    LARGE,
+    StreamState,
+    author_of,
+    ensure,
+    is_genuine,
+    log_config,
+    records_after,
+    space_configs,
+    stream_state,
+    survives,
+    sync_of,
+)
 from covey.core.errors import StoreCorrupt, Unavailable
 from covey.core.formats.nats_names import log_stream, told_subjects
-from covey.ports.log import Hear, LogEntry, LogState, Tell
+from covey.ports.log import AppendCallback, LogEntry, LogState, RecordCallback
 from covey.ports.store import Survives
 
 T = TypeVar("T")
@@ -43,7 +52,7 @@ class NatsLog:
         self._warn = warn
         self._space = self._settings.space
         self._stream = log_stream(self._space)
-        self._adding = Adding(link, self._patience)
+        self._adding = Appender(link, self._patience)
         self._is_closed = False
         self.name = self._settings.name
 
@@ -65,7 +74,7 @@ class NatsLog:
     def append(self, record: bytes, expected: int, record_id: str) -> int | None:
         return self._call(lambda client: self._adding.add(client, record, expected, record_id))
 
-    def offer(self, record: bytes, expected: int, record_id: str, tell: Tell) -> None:
+    def begin_append(self, record: bytes, expected: int, record_id: str, tell: AppendCallback) -> None:
         def then(position: int | None, error: BaseException | None) -> None:
             tell(position if error is None else self._meaning(error))
 
@@ -83,7 +92,7 @@ class NatsLog:
             return None
         return [self._entry(message) for message in found]
 
-    def listen(self, hear: Hear) -> Callable[[], None]:
+    def listen(self, hear: RecordCallback) -> Callable[[], None]:
         subscription = self._call(lambda client: self._listen(client, hear))
         forgets = [self._link.on_disconnect(lambda: hear(None)), self._link.on_reconnect(lambda: hear(None))]
 
@@ -110,11 +119,11 @@ class NatsLog:
             behind.append(found)
             if len(behind) >= ROUNDS * len(client.servers):
                 return found
-            raise CutOff("a leader that was cut off believes for a while that it still leads")
+            raise ServerCutOff("a leader that was cut off believes for a while that it still leads")
 
         try:
             found = await self._patience(client).insist(attempt)
-        except Exhausted:
+        except RetriesExhausted:
             if not behind:
                 raise
             return behind[-1]
@@ -133,8 +142,8 @@ class NatsLog:
                     lambda _limit_s, config=config: ensure(client, config, self._settings, account)
                 )
 
-    async def _after(self, client: Client, position: int, count: int) -> Sequence[Stored]:
-        async def attempt(limit_s: float) -> Sequence[Stored]:
+    async def _after(self, client: Client, position: int, count: int) -> Sequence[StreamMessage]:
+        async def attempt(limit_s: float) -> Sequence[StreamMessage]:
             return await records_after(client, self._space, position, count, limit_s)
 
         return await self._patience(client).insist(attempt)
@@ -143,7 +152,7 @@ class NatsLog:
         config, account = log_config(self._space), self._link.account
         await self._patience(client).insist(lambda _limit_s: ensure(client, config, self._settings, account))
 
-    async def _listen(self, client: Client, hear: Hear):
+    async def _listen(self, client: Client, hear: RecordCallback):
         def told(message: Msg) -> None:
             if not self._adding.is_own(message):
                 try:
@@ -166,20 +175,20 @@ class NatsLog:
             return None
         return LogEntry(int(position), message.data, author_of(headers.get("Nats-Subject", "")))
 
-    def _entry(self, message: Stored) -> LogEntry:
+    def _entry(self, message: StreamMessage) -> LogEntry:
         author = author_of(message.subject)
         if not is_genuine(message.headers, self._stream, message.seq):
             return LogEntry(message.seq, NO_RECORD, author)
         name = message.headers.get(LARGE)
         if name is None:
             return LogEntry(message.seq, message.data, author)
-        content = self._call(lambda client: Bulk(client, self._settings).get(name))
+        content = self._call(lambda client: ObjectStore(client, self._settings).get(name))
         if content is None or f"{RECORDS}{sha256(content).hexdigest()}" != name:
-            raise StoreCorrupt(self.name, f"the content of record {message.seq} is missing, or another one")
+            raise StoreCorrupt(self.name, f"the content of record {message.seq} is missing, or does not match its hash")
         return LogEntry(message.seq, content, author)
 
-    def _patience(self, client: Client) -> Patience:
-        return Patience(client, self._settings.limit_s, self._say_waiting)
+    def _patience(self, client: Client) -> Retries:
+        return Retries(client, self._settings.limit_s, self._say_waiting)
 
     def _say_waiting(self) -> None:
         self._warn(f"{self.name} does not answer; trying for up to {self._settings.limit_s:g} s")
@@ -187,7 +196,7 @@ class NatsLog:
     def _call(self, do: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         try:
             return self._link.call(do, self._limit_s())
-        except (Exhausted, nats.errors.Error, OSError, TimeoutError) as error:
+        except (RetriesExhausted, nats.errors.Error, OSError, TimeoutError) as error:
             raise self._meaning(error) from error
 
     def _limit_s(self) -> float:
@@ -195,9 +204,9 @@ class NatsLog:
 
     def _meaning(self, error: BaseException) -> BaseException:
         """Return the Covey error for an error of the client."""
-        if isinstance(error, Exhausted):
-            is_unknown = isinstance(error, Unknown)
-            known = "whether it was accepted is not known" if is_unknown else "nothing was accepted"
+        if isinstance(error, RetriesExhausted):
+            is_unknown = isinstance(error, AppendUnconfirmed)
+            known = "it is not known whether the commit was accepted" if is_unknown else "nothing was accepted"
             reason = f"{self.name} did not answer in {self._settings.limit_s:g} s: {known}"
             return Unavailable(reason, servers=self._settings.shown, is_unknown=is_unknown)
         if isinstance(error, (nats.errors.Error, OSError, TimeoutError)):

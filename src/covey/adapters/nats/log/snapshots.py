@@ -10,15 +10,15 @@ from typing import Any, Final, TypeVar, cast
 import nats.errors
 from nats.aio.client import Client
 
-from covey.adapters.nats.client.api import ask
-from covey.adapters.nats.client.faults import explained
+from covey.adapters.nats.client.errors import explained
 from covey.adapters.nats.client.link import Link
-from covey.adapters.nats.log.adding import RECORDS
-from covey.adapters.nats.log.bulk import Bulk
+from covey.adapters.nats.client.requests import ask
+from covey.adapters.nats.log.appender import RECORDS
+from covey.adapters.nats.log.object_store import ObjectStore
 from covey.core.errors import StoreCorrupt
 from covey.core.formats.nats_names import log_stream, snapshot_bucket
-from covey.disk.private import private
-from covey.ports.log import Snapshot
+from covey.disk.files import private
+from covey.ports.log import LogSnapshot
 
 T = TypeVar("T")
 
@@ -44,10 +44,10 @@ class NatsSnapshots:
         self._link = link
         self._settings = link.settings
 
-    def newest(self) -> Snapshot | None:
+    def newest(self) -> LogSnapshot | None:
         return self._call(self._newest)
 
-    def fetch(self, snapshot: Snapshot, file: str) -> None:
+    def fetch(self, snapshot: LogSnapshot, file: str) -> None:
         packed = f"{file}-packed"
         try:
             if not self._call(lambda client: self._bulk(client).get_file(snapshot.name, packed)):
@@ -73,7 +73,7 @@ class NatsSnapshots:
         if newest is not None:
             self._call(lambda client: self._forget(client, newest))
 
-    async def _newest(self, client: Client) -> Snapshot | None:
+    async def _newest(self, client: Client) -> LogSnapshot | None:
         bulk = self._bulk(client)
         if self._link.account.is_owner:
             await bulk.make()
@@ -82,7 +82,7 @@ class NatsSnapshots:
             return None
         try:
             note = cast(Mapping[str, Any], json.loads(content))
-            return Snapshot(int(note["position"]), str(note["name"]))
+            return LogSnapshot(int(note["position"]), str(note["name"]))
         except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
             raise StoreCorrupt(self._settings.name, f"its note of snapshots can't be read ({error})") from error
 
@@ -92,7 +92,7 @@ class NatsSnapshots:
         await bulk.put_file(name, packed)
         await bulk.put(NOTE, json.dumps({"position": position, "name": name}).encode())
 
-    async def _forget(self, client: Client, kept: Snapshot) -> None:
+    async def _forget(self, client: Client, kept: LogSnapshot) -> None:
         """Remove the data from before a snapshot: every replica can start from that snapshot."""
         bulk = self._bulk(client)
         own = await bulk.entry(kept.name)
@@ -101,14 +101,14 @@ class NatsSnapshots:
         for entry in await bulk.entries(CONTENTS):
             if int(entry.name.removeprefix(CONTENTS)) < kept.position:
                 await bulk.remove(entry)
-        records = Bulk(client, self._settings)
+        records = ObjectStore(client, self._settings)
         await records.make()
         for entry in await records.entries(RECORDS):
             if own is not None and datetime.fromisoformat(entry.at) < datetime.fromisoformat(own.at) - SPARED:
                 await records.remove(entry)
 
-    def _bulk(self, client: Client) -> Bulk:
-        return Bulk(client, self._settings, snapshot_bucket(self._settings.space))
+    def _bulk(self, client: Client) -> ObjectStore:
+        return ObjectStore(client, self._settings, snapshot_bucket(self._settings.space))
 
     def _call(self, work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         try:

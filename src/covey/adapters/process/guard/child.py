@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, NoReturn
 
 from covey.adapters.process.guard.folder import write
-from covey.adapters.process.guard.order import Call, read_call
+from covey.adapters.process.guard.protocol import ExecCall, read_call
 from covey.adapters.process.guard.tree import die_with
 
 _RESET: Final = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
@@ -24,11 +24,11 @@ FOLDER: Final = "folder"
 PROCESS: Final = "process"
 """The steps at which a start can fail."""
 
-_NOTHING: Final = Call(b"", (b"",), {b"PATH": b""}).written()
+_NOTHING: Final = ExecCall(b"", (b"",), {b"PATH": b""}).written()
 _PIECE: Final = 65536
 
 
-class Refusal(Exception):
+class StartRefused(Exception):
     """The program could not be started; none of its code has run."""
 
     def __init__(self, what: str, number: int) -> None:
@@ -37,7 +37,7 @@ class Refusal(Exception):
         self.number = number
 
 
-class Child(NamedTuple):
+class ProgramProcess(NamedTuple):
     """The program's process. The descriptors read its outputs, and never block."""
 
     pid: int
@@ -45,7 +45,7 @@ class Child(NamedTuple):
     stderr: int
 
 
-class Stub:
+class PreforkedProcess:
     """A process with a session of its own that waits for its program."""
 
     def __init__(self, *not_inherited: int) -> None:
@@ -62,23 +62,23 @@ class Stub:
         for descriptor in (order_read, told_write, out_write, err_write):
             os.close(descriptor)
 
-    def become(self, call: bytes, stdin: str) -> Child:
+    def become(self, call: bytes, stdin: str) -> ProgramProcess:
         """Turn the process into the program, which reads the file `stdin`; the program runs when this returns."""
         try:
             write(self._order, os.fsencode(stdin) + b"\0" + call)
         except OSError:  # the process was killed
             self.dismiss()
-            raise Refusal(PROCESS, errno.EAGAIN) from None
+            raise StartRefused(PROCESS, errno.EAGAIN) from None
         os.close(self._order)
         told = os.read(self._told, 100).decode()  # empty if exec succeeded, which closes the pipe
         os.close(self._told)
         if told:
             os.waitpid(self._pid, 0)
             what, _, number = told.partition(" ")
-            raise Refusal(what, int(number))
+            raise StartRefused(what, int(number))
         os.set_blocking(self._stdout, False)
         os.set_blocking(self._stderr, False)
-        return Child(self._pid, self._stdout, self._stderr)
+        return ProgramProcess(self._pid, self._stdout, self._stderr)
 
     def dismiss(self) -> None:
         """End the process without a program."""

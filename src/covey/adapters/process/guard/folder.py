@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from covey.disk.file_lock import FileLock
-from covey.disk.syncing import sync, sync_folder
+from covey.disk.files import sync, sync_folder
 
 HOLD: Final = "guardian"
 """The lock file, created once and locked while the run's guardian lives. It holds the run, and the process ids of the
@@ -22,7 +22,7 @@ COMPLAINT: Final = "guardian.log"
 Outcome = dict[str, object]
 
 
-class Claim:
+class RunClaim:
     """A folder that is claimed for one run, and the files created in it so far."""
 
     def __init__(self, folder: str, run: str) -> None:
@@ -55,7 +55,7 @@ class Claim:
                 os.rmdir(self._folder)
 
 
-class Held(NamedTuple):
+class ClaimHolder(NamedTuple):
     """The claim on a folder. A process id is 0 if there is no such process yet."""
 
     run: str = ""
@@ -63,10 +63,10 @@ class Held(NamedTuple):
     program: int = 0
 
 
-def held(descriptor: int) -> Held:
+def held(descriptor: int) -> ClaimHolder:
     """Return the claim on the folder, from its lock file."""
     run, *processes = os.pread(descriptor, 4096, 0).decode("ascii", "replace").split("\n")[:-1] or [""]
-    return Held(run, *map(int, processes))
+    return ClaimHolder(run, *map(int, processes))
 
 
 def make(folder: str) -> bool:

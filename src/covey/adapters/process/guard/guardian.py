@@ -11,21 +11,19 @@ import signal
 import socket
 import time
 
-from covey.adapters.process.guard import child, folder, frames, tree
-from covey.adapters.process.guard.live import Live
-from covey.adapters.process.guard.order import Received, receive
-from covey.adapters.process.guard.output import Outputs
-from covey.adapters.process.guard.run import SWEEP, Run
-from covey.adapters.process.guard.waking import Waking
+from covey.adapters.process.guard import child, folder, protocol, tree
+from covey.adapters.process.guard.protocol import OwnerConnection, ReceivedOrder, receive
+from covey.adapters.process.guard.supervision import SWEEP, Outputs, SupervisedRun
+from covey.adapters.process.guard.tree import SignalPipe
 
 
-def stand_by(house: int, control: socket.socket, taken: int, owner: int) -> bool:
+def stand_by(server: int, control: socket.socket, taken: int, owner: int) -> bool:
     """Wait for a run, report its arrival on `taken`, and supervise it. Return False if the owner wants no more runs.
     `owner` becomes readable when the owner is dead; a negative value means that there is no such descriptor."""
-    tree.die_with(house)
+    tree.die_with(server)
     tree.adopt_orphans()
-    with Waking(signal.SIGCHLD, SWEEP) as waking:
-        stub = child.Stub(control.fileno(), taken)
+    with SignalPipe(signal.SIGCHLD, SWEEP) as waking:
+        stub = child.PreforkedProcess(control.fileno(), taken)
         word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         tree.live_on()
         control.close()
@@ -40,15 +38,15 @@ def stand_by(house: int, control: socket.socket, taken: int, owner: int) -> bool
         return bool(word)
 
 
-def _guard(connection: socket.socket, stub: child.Stub, waking: Waking, owner: int) -> None:
-    heard = frames.Frames()
+def _guard(connection: socket.socket, stub: child.PreforkedProcess, waking: SignalPipe, owner: int) -> None:
+    heard = protocol.Frames()
     received = receive(connection, heard)
     if received is None:  # the owner has disconnected
         stub.dismiss()
         return
     try:
-        run = _begin(received, stub, Live(connection, heard), waking, owner)
-    except child.Refusal as refusal:
+        run = _begin(received, stub, OwnerConnection(connection, heard), waking, owner)
+    except child.StartRefused as refusal:
         refuse(connection, refusal)
         return
     try:
@@ -59,39 +57,41 @@ def _guard(connection: socket.socket, stub: child.Stub, waking: Waking, owner: i
         raise
 
 
-def refuse(connection: socket.socket, refusal: child.Refusal) -> None:
+def refuse(connection: socket.socket, refusal: child.StartRefused) -> None:
     """Report to the owner that nothing has run, and the reason."""
     reason = json.dumps({"what": refusal.what, "errno": refusal.number})
     connection.setblocking(True)
-    connection.sendall(frames.frame(frames.REFUSED, reason.encode()))
+    connection.sendall(protocol.frame(protocol.REFUSED, reason.encode()))
 
 
-def _begin(received: Received, stub: child.Stub, live: Live, waking: Waking, owner: int) -> Run:
+def _begin(
+    received: ReceivedOrder, stub: child.PreforkedProcess, live: OwnerConnection, waking: SignalPipe, owner: int
+) -> SupervisedRun:
     """Claim the folder and start the program; after a failure, restore the folder."""
     order = received.order
     try:
-        claim = folder.Claim(order.folder, order.run)
+        claim = folder.RunClaim(order.folder, order.run)
     except OSError as error:
         stub.dismiss()
-        raise child.Refusal(child.FOLDER, error.errno or errno.EEXIST) from None
+        raise child.StartRefused(child.FOLDER, error.errno or errno.EEXIST) from None
     try:
         stdin = _input(claim, order.folder, received.stdin)
     except OSError as error:
         stub.dismiss()
         claim.undo()
-        raise child.Refusal(child.FOLDER, error.errno or 0) from None
+        raise child.StartRefused(child.FOLDER, error.errno or 0) from None
     started_at = time.time()
     try:
         started = stub.become(received.call, stdin)
-    except child.Refusal:
+    except child.StartRefused:
         claim.undo()
         raise
     claim.name(started.pid)
     outputs = Outputs(started, order.folder, order.output_limit, live)
-    return Run(order, started, outputs, live, waking, owner, started_at)
+    return SupervisedRun(order, started, outputs, live, waking, owner, started_at)
 
 
-def _input(claim: folder.Claim, place: str, content: bytes | None) -> str:
+def _input(claim: folder.RunClaim, place: str, content: bytes | None) -> str:
     """Return the path of the program's standard input: a file, so that the guardian does not wait for the program to
     read."""
     if content is None:

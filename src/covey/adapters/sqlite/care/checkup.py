@@ -1,6 +1,8 @@
-"""The checkup of the store file: presence, origin, integrity, version, write access and counts.
+"""Checkups of the store file and of the search index.
 
-The checkup opens files that no other module opens: a store of a newer version, a damaged store, a read-only store.
+The store file is checked for presence, origin, integrity, version, write access and counts, and the index for
+integrity, origin, completeness and lag. The checkup opens files that no other module opens: a store of a newer version,
+a damaged store, a read-only store.
 """
 
 import os
@@ -14,18 +16,19 @@ from typing import Final
 
 import apsw
 
-from covey.adapters.sqlite.care.integrity import damage, damaged_rows, miscounted
-from covey.adapters.sqlite.care.place import STAGING
-from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.connection import absolute, connect
-from covey.adapters.sqlite.engine.files import is_empty, remove
-from covey.adapters.sqlite.engine.migrations import missing
-from covey.adapters.sqlite.engine.opening import open_to_look
-from covey.adapters.sqlite.engine.statements import migration_names, statements
-from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, explain, raise_explained
+from covey.adapters.sqlite.care.integrity import damage, damaged_rows, miscounted, open_read_only
+from covey.adapters.sqlite.care.restore import STAGING
+from covey.adapters.sqlite.engine.access import Execute, migration_names, on_one_cursor, statements
+from covey.adapters.sqlite.engine.connection import absolute, connect, missing_migrations
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S, explain, is_empty, raise_explained, remove
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
+from covey.adapters.sqlite.records.pruning import packed
+from covey.adapters.sqlite.search.index import VERSION, delete_index
+from covey.adapters.sqlite.search.search import SqliteSearch
 from covey.core.care.diagnoses import (
     RECORDS_DAMAGED,
+    SEARCH_DAMAGED,
+    SEARCH_LAGGING,
     STORE_DAMAGED,
     STORE_EMPTY,
     STORE_FOREIGN,
@@ -39,10 +42,11 @@ from covey.core.care.diagnoses import (
     UNFINISHED_RESTORE,
 )
 from covey.core.care.finding import Area, Diagnosis, Examination, Finding
-from covey.core.errors import CoveyError, StoreCorrupt, StoreNewer
+from covey.core.errors import CoveyError, Invalid, StoreCorrupt, StoreNewer
 from covey.core.identity import Identity
-from covey.core.text.wording import counted
-from covey.ports.checkup import Tell
+from covey.core.names import parse_message_id
+from covey.core.reporting import counted
+from covey.ports.care import ProgressCallback
 
 STEPS: Final = 100_000
 """Steps of SQLite between two progress reports."""
@@ -59,7 +63,7 @@ class StoreCheckup:
     def __init__(self, path: str) -> None:
         self._path = absolute(path)
 
-    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+    async def examine(self, *, thorough: bool, tell: ProgressCallback) -> Examination:
         findings = [*self._findings(thorough, tell)]
         if left := self._left_by_restore():
             findings.append(Finding(UNFINISHED_RESTORE, "a restore was not finished", tuple(left)))
@@ -83,7 +87,7 @@ class StoreCheckup:
         finally:
             connection.close()
 
-    def _findings(self, thorough: bool, tell: Tell) -> Sequence[Finding]:
+    def _findings(self, thorough: bool, tell: ProgressCallback) -> Sequence[Finding]:
         try:
             is_folder = stat.S_ISDIR(os.lstat(self._path).st_mode)
         except (FileNotFoundError, NotADirectoryError):
@@ -95,7 +99,7 @@ class StoreCheckup:
         if os.path.isfile(self._path) and is_empty(self._path):
             return [Finding(STORE_EMPTY, f"{self._path} has 0 bytes")]
         try:
-            connection = open_to_look(self._path)
+            connection = open_read_only(self._path)
         except (apsw.Error, OSError) as error:
             return [self._unopened(error)]
         try:
@@ -118,7 +122,7 @@ class StoreCheckup:
 
     def _version(self, connection: apsw.Connection) -> Iterator[Finding]:
         try:
-            todo = missing(connection, self._path, migration_names())
+            todo = missing_migrations(connection, self._path, migration_names())
         except StoreNewer as newer:
             yield Finding(STORE_NEWER, newer.message)
         except StoreCorrupt as foreign:
@@ -192,7 +196,7 @@ def _diagnosis(error: Exception) -> Diagnosis:
     return STORE_DAMAGED if is_damaged else STORE_UNREADABLE
 
 
-def _beats(tell: Tell) -> Callable[[], bool]:
+def _beats(tell: ProgressCallback) -> Callable[[], bool]:
     """Return a progress handler for SQLite."""
     beats = count(STEPS, STEPS)
 
@@ -201,3 +205,96 @@ def _beats(tell: Tell) -> Callable[[], bool]:
         return False  # True would interrupt SQLite
 
     return beat
+
+
+FAR_BEHIND: Final = 5_000
+"""Messages that cost the next search some tenths of a second. Fewer are not noticeable."""
+
+ALL: Final = -1
+"""SQLite's value for no limit."""
+
+_INDEX = statements("search")
+_MESSAGES = statements("messages")
+_PRUNED = statements("pruning")["has"]
+
+
+class SearchCheckup:
+    area = Area.SEARCH
+
+    def __init__(self, path: str) -> None:
+        self._store = absolute(path)
+        self._index = f"{self._store}-search"
+
+    async def examine(self, *, thorough: bool, tell: ProgressCallback) -> Examination:
+        del tell
+        try:
+            store = open_read_only(self._store)
+        except (apsw.Error, OSError) as error:
+            raise_explained(self._store, error)
+        try:
+            return self._look(on_one_cursor(store), thorough)
+        except apsw.Error as error:
+            raise_explained(self._store, error)
+        finally:
+            store.close()
+
+    async def mend(self, findings: Sequence[Finding], actor: Identity) -> None:
+        if any(finding.diagnosis is SEARCH_DAMAGED for finding in findings):
+            delete_index(self._index)
+        search = SqliteSearch(self._store)
+        try:
+            await search.find("", 1)  # a search catches up first
+        finally:
+            await search.close()
+
+    def _look(self, store: Execute, thorough: bool) -> Examination:
+        progress = 0
+        if os.path.exists(self._index):
+            try:
+                progress = self._progress(store, thorough)
+            except _IndexDamaged as found:
+                return self._found("", Finding(SEARCH_DAMAGED, f"{self._index}: {found}"))
+        behind: int = store(_MESSAGES["behind"], (progress,)).get
+        if behind >= FAR_BEHIND:
+            return self._found("", Finding(SEARCH_LAGGING, f"{behind:,} messages are not in the index yet"))
+        return self._found(f"up to date but for {counted(behind, 'message')}" if behind else "up to date")
+
+    def _progress(self, store: Execute, thorough: bool) -> int:
+        """Return the seq of the last message in the index. An index of another version counts as empty: the next search
+        builds it again."""
+        try:
+            connection = apsw.Connection(self._index, flags=apsw.SQLITE_OPEN_READWRITE)
+        except apsw.Error as error:
+            raise _IndexDamaged(str(error)) from error
+        try:
+            connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
+            if lines := damage(connection, quick=not thorough):
+                raise _IndexDamaged("; ".join(lines))
+            index = on_one_cursor(connection)
+            if index(_INDEX["version"]).get != VERSION:
+                return 0
+            (seq, message_id), *_ = index(_INDEX["progress"])
+            if seq and not _is_known(store, seq, message_id):
+                raise _IndexDamaged("it belongs to another store")
+            there = {place for (place,) in store(_MESSAGES["between"], (0, seq))}
+            if lost := there - {place for (place,) in index(_INDEX["next_places"], (0, ALL))}:
+                raise _IndexDamaged(f"{counted(len(lost), 'message')} missing from it")
+            return seq
+        except (apsw.Error, ValueError, Invalid) as error:
+            raise _IndexDamaged(str(error)) from error
+        finally:
+            connection.close()
+
+    def _found(self, summary: str, *findings: Finding) -> Examination:
+        return Examination(self.area, summary, findings)
+
+
+def _is_known(store: Execute, seq: int, message_id: str) -> bool:
+    """Tell whether the last indexed message is still in the store, or was pruned from it."""
+    if store(_MESSAGES["at"], (seq,)).get == message_id:
+        return True
+    return store(_PRUNED, (packed(parse_message_id(message_id)),)).fetchone() is not None
+
+
+class _IndexDamaged(Exception):
+    """The reason why the index can't be used."""

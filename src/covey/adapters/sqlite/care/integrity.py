@@ -1,18 +1,16 @@
-"""Integrity: checks of the file, of each record and of the counts."""
+"""Integrity: read-only opening of a store, and checks of the file, of each record and of the counts."""
 
 import os
 from collections.abc import Iterator, Sequence
 from typing import Final
+from urllib.parse import quote
 
 import apsw
 
-from covey.adapters.sqlite.engine.access import Access, Execute, on_one_cursor, refuse
+from covey.adapters.sqlite.engine.access import Access, ConnectionCache, Execute, on_one_cursor, refuse, statements
 from covey.adapters.sqlite.engine.connection import absolute, connect
-from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import raise_explained
-from covey.adapters.sqlite.records.delivery_rows import SEQ, decode_delivery, delivery_rows
-from covey.adapters.sqlite.records.values import WRONG, of_document
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S, raise_explained
+from covey.adapters.sqlite.records.rows import SEQ, WRONG, decode_delivery, delivery_rows, document_checksum
 from covey.core.errors import RecordDamaged
 
 PAGE: Final = 1000
@@ -49,11 +47,11 @@ def damaged_rows(connection: apsw.Connection) -> Sequence[str]:
 
 def _damaged_messages(execute: Execute) -> Iterator[str]:
     for seq, message_id, document, checksum in execute(_MESSAGES["to_check"]):
-        if of_document(document) != checksum:
+        if document_checksum(document) != checksum:
             yield f"message {_text(message_id)}, at {seq}: {WRONG}"
     for name, reason in (
         ("not_json", "its document is not JSON"),
-        ("misfiled", "it is filed as something else than its document says"),
+        ("misfiled", "its columns contradict its document"),
         ("unsummed", "its checksum is missing"),
     ):
         for seq, message_id in execute(_MESSAGES[name]):
@@ -80,3 +78,32 @@ def _text(value: object) -> str:
 def miscounted(connection: apsw.Connection) -> Sequence[str]:
     """Return the inboxes whose count of queued deliveries is wrong."""
     return [str(inbox) for (inbox,) in on_one_cursor(connection)(_SQL["miscounted"])]
+
+
+def open_read_only(path: str) -> apsw.Connection:
+    """Return a read-only connection to the file at `path`."""
+    try:
+        return _opened(path, apsw.SQLITE_OPEN_READONLY)
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        # To read the log, SQLite makes an index beside the file, which fails in a read-only folder. No process can
+        # write a log in that folder either. A log that was copied there with the file is ignored.
+        return _opened(f"file:{quote(path)}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def check_database(path: str) -> None:
+    """Raise an error if the file is no database or cannot be opened."""
+    try:
+        open_read_only(path).close()
+    except apsw.Error as error:
+        raise_explained(path, error)
+
+
+def _opened(name: str, flags: int) -> apsw.Connection:
+    connection = apsw.Connection(name, flags=flags)
+    try:
+        connection.set_busy_timeout(int(BUSY_LIMIT_S * 1000))
+        list(on_one_cursor(connection)("pragma schema_version"))  # SQLite opens the file only at the first read
+    except BaseException:
+        connection.close()
+        raise
+    return connection

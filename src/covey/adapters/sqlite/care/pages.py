@@ -4,10 +4,9 @@ import os
 
 import apsw
 
-from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.access import on_one_cursor, statements
 from covey.adapters.sqlite.engine.connection import absolute, connect
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S, raise_explained
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.core.errors import StoreBusy
 

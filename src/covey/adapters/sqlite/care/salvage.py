@@ -10,17 +10,13 @@ from typing import Any, Final
 
 import apsw
 
-from covey.adapters.sqlite.engine.access import Execute, on_one_cursor
+from covey.adapters.sqlite.care.integrity import open_read_only
+from covey.adapters.sqlite.engine.access import Execute, on_one_cursor, statements
 from covey.adapters.sqlite.engine.connection import Row, absolute, connect
-from covey.adapters.sqlite.engine.files import remove
-from covey.adapters.sqlite.engine.opening import open_to_look
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import raise_explained
-from covey.adapters.sqlite.records.delivery_rows import DELIVERY_COLUMNS
-from covey.adapters.sqlite.records.values import decode_document, of_values
+from covey.adapters.sqlite.engine.files import raise_explained, remove
+from covey.adapters.sqlite.records.rows import DELIVERY_COLUMNS, decode_document, row_checksum
 from covey.core.errors import Invalid, MessageDamaged, StoreCorrupt
-from covey.ports.care import Salvaged
-from covey.ports.checkup import Tell
+from covey.ports.care import ProgressCallback, Salvaged
 
 NUMBERED: Final = (
     "messages",
@@ -51,13 +47,13 @@ _UNREADABLE: Final = (apsw.Error, UnicodeDecodeError)
 """Errors of reading a damaged row."""
 
 
-def salvage(path: str, target: str, tell: Tell) -> Mapping[str, Salvaged]:
+def salvage(path: str, target: str, tell: ProgressCallback) -> Mapping[str, Salvaged]:
     """Make a store at `target` and copy the readable rows into it. Return the counts of each table."""
     path, target = absolute(path), absolute(target)
     if os.path.lexists(target):
         raise Invalid("file", target, "there is one already: name a new one")
     try:
-        source = open_to_look(path)
+        source = open_read_only(path)
     except (apsw.Error, OSError) as error:
         raise_explained(path, error)
     try:
@@ -71,11 +67,11 @@ def salvage(path: str, target: str, tell: Tell) -> Mapping[str, Salvaged]:
     if not any(table.saved for table in saved.values()):
         for name in (target, f"{target}-turn"):
             remove(name)
-        raise StoreCorrupt(path, "nothing of it can be read any more")
+        raise StoreCorrupt(path, "no record of it can be read")
     return saved
 
 
-def _copy(source: Execute, target: Execute, tell: Tell) -> Mapping[str, Salvaged]:
+def _copy(source: Execute, target: Execute, tell: ProgressCallback) -> Mapping[str, Salvaged]:
     found: dict[str, Salvaged] = {}
     target(_STORE["begin"])
     for table in (*KEYED, *NUMBERED):
@@ -102,7 +98,7 @@ def _columns(source: Execute, target: Execute, table: str) -> Sequence[str]:
     return [row[1] for row in target(f"pragma table_info({table})") if row[1] in there]
 
 
-def _numbered(source: Execute, table: str, columns: Sequence[str], tell: Tell) -> Iterator[Row | None]:
+def _numbered(source: Execute, table: str, columns: Sequence[str], tell: ProgressCallback) -> Iterator[Row | None]:
     """Yield the rows of a table by number. None stands for a row that could not be read."""
     statement = f"select rowid, {', '.join(columns)} from {table} where rowid = ?"
     is_whole = _WHOLE.get(table, _is_whole)
@@ -132,7 +128,7 @@ def _is_whole_message(values: Mapping[str, Any]) -> bool:
 
 def _is_whole_delivery(values: Mapping[str, Any]) -> bool:
     checksum = values.get("checksum")
-    return checksum is None or of_values([values[name] for name in DELIVERY_COLUMNS]) == checksum
+    return checksum is None or row_checksum([values[name] for name in DELIVERY_COLUMNS]) == checksum
 
 
 _WHOLE: Final = {"messages": _is_whole_message, "deliveries": _is_whole_delivery}

@@ -10,18 +10,14 @@ from typing import Final
 
 import apsw
 
-from covey.adapters.sqlite.care.integrity import damage, miscounted
-from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.connection import absolute
-from covey.adapters.sqlite.engine.migrations import missing
-from covey.adapters.sqlite.engine.opening import open_to_look
-from covey.adapters.sqlite.engine.statements import migration_names, statements
-from covey.adapters.sqlite.engine.trouble import raise_explained
-from covey.adapters.sqlite.records.values import decode_document
+from covey.adapters.sqlite.care.integrity import damage, miscounted, open_read_only
+from covey.adapters.sqlite.engine.access import migration_names, on_one_cursor, statements
+from covey.adapters.sqlite.engine.connection import absolute, missing_migrations
+from covey.adapters.sqlite.engine.files import raise_explained
+from covey.adapters.sqlite.records.rows import decode_document
 from covey.core.errors import StoreCorrupt, StoreFull, Unavailable
 from covey.core.ledger.message import FilePart
-from covey.ports.backup import Snapshot
-from covey.ports.checkup import Tell
+from covey.ports.care import ProgressCallback, Snapshot
 
 STEP: Final = 1000
 """Pages that are copied between two progress reports."""
@@ -53,11 +49,11 @@ class SqliteSnapshots:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = absolute(path)
 
-    async def take(self, file: str, tell: Tell) -> Snapshot:
+    async def take(self, file: str, tell: ProgressCallback) -> Snapshot:
         try:
-            source = open_to_look(self._path)  # does not migrate an older store: a backup comes before an upgrade
+            source = open_read_only(self._path)  # does not migrate an older store: a backup comes before an upgrade
             try:
-                missing(source, self._path, migration_names())
+                missing_migrations(source, self._path, migration_names())
                 expected = self._copy(source, file, tell)
             finally:
                 source.close()
@@ -65,7 +61,7 @@ class SqliteSnapshots:
         except apsw.Error as error:
             raise_explained(self._path, error)
 
-    def _copy(self, source: apsw.Connection, file: str, tell: Tell) -> Mapping[str, int]:
+    def _copy(self, source: apsw.Connection, file: str, tell: ProgressCallback) -> Mapping[str, int]:
         """Copy the whole database. Return the counts of the records at the source."""
         execute = on_one_cursor(source)
         execute(_STORE["view"])
@@ -90,7 +86,7 @@ class SqliteSnapshots:
         return snapshot
 
 
-def copy_pages(source: apsw.Connection, target: apsw.Connection, tell: Tell) -> None:
+def copy_pages(source: apsw.Connection, target: apsw.Connection, tell: ProgressCallback) -> None:
     """Copy a database over another one, atomically: the target has all pages of the source, or is unchanged."""
     try:
         with target.backup("main", source, "main") as copying:

@@ -10,34 +10,28 @@ from typing import Final
 
 import apsw
 
-from covey.adapters.sqlite.engine.access import Access, Execute, on_one_cursor, refuse
+from covey.adapters.sqlite.engine.access import Access, ConnectionCache, Execute, on_one_cursor, refuse, statements
 from covey.adapters.sqlite.engine.connection import Row, absolute, connect
-from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import raise_explained
+from covey.adapters.sqlite.engine.files import raise_explained
 from covey.adapters.sqlite.records.channels import SqliteBindings, decode_post
-from covey.adapters.sqlite.records.delivery_rows import decode_delivery
 from covey.adapters.sqlite.records.directory import SqliteAgents, SqliteTokens, decode_session
 from covey.adapters.sqlite.records.journal import SqliteJournal
-from covey.adapters.sqlite.records.offers import decode_offer
 from covey.adapters.sqlite.records.pruning import packed, unpacked
-from covey.adapters.sqlite.records.runs import decode_run
-from covey.adapters.sqlite.records.tasks import decode_task
-from covey.adapters.sqlite.records.tickets import decode_ticket
-from covey.adapters.sqlite.records.values import decode_document
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post
+from covey.adapters.sqlite.records.rows import decode_delivery, decode_document
+from covey.adapters.sqlite.records.tickets import decode_offer, decode_ticket
+from covey.adapters.sqlite.records.work import decode_run, decode_task
+from covey.core.channels.post import Binding, Post
 from covey.core.directory.session import Session
-from covey.core.directory.token import Token
 from covey.core.formats.portable import FiledMessage, NumberedAgent, RecordKind, Setting
-from covey.core.ids import MessageId
-from covey.core.ledger.delivery import Delivery
+from covey.core.identity import Token
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.event import Event
 from covey.core.ledger.offer import Offer
 from covey.core.ledger.ticket import Ticket
+from covey.core.names import MessageId
 from covey.core.work.run import Run
 from covey.core.work.task import Task
-from covey.ports.views import Placed, View
+from covey.ports.views import PlacedRecord, View
 
 _SQL = statements("views")
 _STORE = statements("store")
@@ -95,37 +89,37 @@ class SqliteView:
     async def events(self, after: int, limit: int) -> Sequence[Event]:
         return await self._journal.read(after, limit)
 
-    async def sessions(self, after: int, limit: int) -> Sequence[Placed[Session]]:
-        return [Placed(row[0], decode_session(row[1:])) for row in self._page("sessions", after, limit)]
+    async def sessions(self, after: int, limit: int) -> Sequence[PlacedRecord[Session]]:
+        return [PlacedRecord(row[0], decode_session(row[1:])) for row in self._page("sessions", after, limit)]
 
-    async def offers(self, after: int, limit: int) -> Sequence[Placed[Offer]]:
-        return [Placed(row[0], decode_offer(row[1:])) for row in self._page("offers", after, limit)]
+    async def offers(self, after: int, limit: int) -> Sequence[PlacedRecord[Offer]]:
+        return [PlacedRecord(row[0], decode_offer(row[1:])) for row in self._page("offers", after, limit)]
 
     async def pruned(self, after: str, limit: int) -> Sequence[MessageId]:
         start = packed(MessageId(after)) if after else b""
         return [unpacked(stored) for (stored,) in self._execute(_SQL["pruned"], (start, limit))]
 
-    async def messages(self, after: int, limit: int) -> Sequence[Placed[FiledMessage]]:
+    async def messages(self, after: int, limit: int) -> Sequence[PlacedRecord[FiledMessage]]:
         rows = self._page("messages", after, limit)
-        return [Placed(seq, FiledMessage(decode_document(*row), swept == 1)) for seq, swept, *row in rows]
+        return [PlacedRecord(seq, FiledMessage(decode_document(*row), swept == 1)) for seq, swept, *row in rows]
 
-    async def tickets(self, after: int, limit: int) -> Sequence[Placed[Ticket]]:
-        return [Placed(row[0], decode_ticket(row[1:])) for row in self._page("tickets", after, limit)]
+    async def tickets(self, after: int, limit: int) -> Sequence[PlacedRecord[Ticket]]:
+        return [PlacedRecord(row[0], decode_ticket(row[1:])) for row in self._page("tickets", after, limit)]
 
-    async def deliveries(self, after: int, limit: int) -> Sequence[Delivery]:
+    async def deliveries(self, after: int, limit: int) -> Sequence[DeliveryRecord]:
         return [decode_delivery(row) for row in self._page("deliveries", after, limit)]
 
-    async def tasks(self, after: int, limit: int) -> Sequence[Placed[Task]]:
-        return [Placed(row[0], decode_task(row[1:])) for row in self._page("tasks", after, limit)]
+    async def tasks(self, after: int, limit: int) -> Sequence[PlacedRecord[Task]]:
+        return [PlacedRecord(row[0], decode_task(row[1:])) for row in self._page("tasks", after, limit)]
 
     async def bindings(self) -> Sequence[Binding]:
         return await self._bindings.all()
 
-    async def posts(self, after: int, limit: int) -> Sequence[Placed[Post]]:
-        return [Placed(row[0], decode_post(row[1:])) for row in self._page("posts", after, limit)]
+    async def posts(self, after: int, limit: int) -> Sequence[PlacedRecord[Post]]:
+        return [PlacedRecord(row[0], decode_post(row[1:])) for row in self._page("posts", after, limit)]
 
-    async def runs(self, after: int, limit: int) -> Sequence[Placed[Run]]:
-        return [Placed(row[0], decode_run(row[1:])) for row in self._page("runs", after, limit)]
+    async def runs(self, after: int, limit: int) -> Sequence[PlacedRecord[Run]]:
+        return [PlacedRecord(row[0], decode_run(row[1:])) for row in self._page("runs", after, limit)]
 
     def _page(self, name: str, after: int, limit: int) -> Sequence[Row]:
         return list(self._execute(_SQL[name], (after, limit)))

@@ -1,12 +1,151 @@
-"""Access to one connection, shared by its records: reads, writes, the cache and the counters."""
+"""Access to one connection: the SQL of this package, the statements on one cursor, the cache and the counters.
 
-from typing import Any, Protocol
+The SQL is in files with named statements, which are read once when the module that uses them is imported. The cache is
+kept from one transaction to the next, until another connection has written.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import count
+from typing import Any, Final, Protocol
 
 import apsw
 
-from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
-from covey.adapters.sqlite.engine.statements import statements
-from covey.core.ids import MessageId
+from covey.core.directory.card import Agent
+from covey.core.directory.session import Session
+from covey.core.names import AgentName, InboxId, MessageId, SessionId
+
+# No pathlib: it and importlib.resources cost a short-lived process several milliseconds.
+
+
+SQL_FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "sql")
+MIGRATIONS_FOLDER: Final = os.path.join(SQL_FOLDER, "migrations")
+
+_NAME: Final = "-- name: "
+
+
+@cache
+def statements(group: str) -> Mapping[str, str]:
+    """Return the statements of sql/<group>.sql by name, each on one line and without its comment."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in _read(os.path.join(SQL_FOLDER, f"{group}.sql")).splitlines():
+        if line.startswith(_NAME):
+            lines = found.setdefault(line.removeprefix(_NAME).strip(), [])
+        elif line and not line.startswith("--"):
+            lines.append(line.strip())
+    # apsw looks statements up by their text each time, and short texts are faster.
+    return {name: " ".join(parts) for name, parts in found.items()}
+
+
+def groups() -> Sequence[str]:
+    """Return the names of all groups of statements."""
+    return sorted(name.removesuffix(".sql") for name in os.listdir(SQL_FOLDER) if name.endswith(".sql"))
+
+
+def migration_names(folder: str = MIGRATIONS_FOLDER) -> Sequence[str]:
+    """Return the names of the migrations that this version knows, in the order in which they are applied."""
+    return sorted(name.removesuffix(".sql") for name in os.listdir(folder) if name.endswith(".sql"))
+
+
+def migration(name: str, folder: str = MIGRATIONS_FOLDER) -> str:
+    """Return the text of a migration."""
+    return _read(os.path.join(folder, f"{name}.sql"))
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+MAX_KNOWN: Final = 10_000
+"""Limit of cached agents, sessions, settings and inboxes, for each kind. Above the limit the whole cache is dropped."""
+
+_versions: Final = count()
+
+
+class ConnectionCache:
+    """Agents, sessions and settings as last read, and the counters."""
+
+    __slots__ = (
+        "agents",
+        "changes",
+        "directory",
+        "directory_version",
+        "last",
+        "numbered",
+        "queued",
+        "sessions",
+        "sessions_of",
+        "settings",
+        "unwritten",
+        "version",
+    )
+
+    def __init__(self) -> None:
+        self.agents: dict[AgentName, Agent] = {}
+        self.sessions: dict[SessionId, Session] = {}
+        self.sessions_of: dict[AgentName, Sequence[Session]] = {}
+        self.settings: dict[str, str | None] = {}
+        """Settings as last read. None means that the store has no such setting."""
+        self.numbered: dict[AgentName, int] = {}
+        """The last number that was given to a message, by recipient agent."""
+        self.queued: dict[InboxId, int] = {}
+        """Count of queued deliveries, by inbox."""
+        self.last: int | None = None
+        """The last number of an event or a placed delivery. None means that the number must be read from the store."""
+        self.unwritten: dict[AgentName | InboxId, bool] = {}
+        """Counters that have changed and are not written yet. The value is True for an agent's counter."""
+        self.changes = 0
+        """Number of changes of the counters."""
+        self.version = 0
+        """SQLite's number for the commits of other connections."""
+        self.directory_version = -1
+        """Number of the view that the transaction sees. The number changes when the transaction changes an agent, a
+        session or a setting."""
+        self.directory: int | None = None
+        """Number of changes of agents, sessions and settings at the last read. None means that the number must be read
+        from the store."""
+
+    def at(self, version: int, directory: Callable[[], int]) -> None:
+        """Begin a transaction, with a new directory version. If no other connection has written since the last
+        transaction, keep the cache. Otherwise drop the counters, and keep agents, sessions and settings only if the
+        number that `directory` reads is unchanged."""
+        self.move_on()
+        if max(len(self.agents), len(self.sessions), len(self.settings), len(self.queued)) > MAX_KNOWN:
+            self.forget()
+        if version != self.version:
+            self._forget_counts()
+            changes = directory()
+            if changes != self.directory:
+                self._forget_directory()
+                self.directory = changes
+            self.version = version
+
+    def move_on(self) -> None:
+        """Start a new directory version."""
+        self.directory_version = next(_versions)
+
+    def forget(self) -> None:
+        """Drop the whole cache, because a write was undone."""
+        self.move_on()
+        self._forget_counts()
+        self._forget_directory()
+        self.directory = None
+
+    def _forget_counts(self) -> None:
+        self.numbered.clear()
+        self.queued.clear()
+        self.unwritten.clear()
+        self.last = None
+
+    def _forget_directory(self) -> None:
+        self.agents.clear()
+        self.sessions.clear()
+        self.sessions_of.clear()
+        self.settings.clear()
+
 
 _SQL = statements("store")
 _LAST = _SQL["last"]
@@ -63,4 +202,4 @@ class Access:
 
 def refuse(_statement: str, _values: tuple[Any, ...] = (), /) -> apsw.Cursor:
     """Stand in for `write` on a connection that may only read."""
-    raise RuntimeError("a read does not write: use commit")
+    raise RuntimeError("a read can't write: use commit")

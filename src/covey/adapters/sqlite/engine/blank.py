@@ -1,6 +1,6 @@
 """A new store: a database without tables. The file appears only when complete, so an empty file is never a store."""
 
-# No pathlib, as in statements.py.
+# No pathlib, as in access.py.
 
 import errno
 import os
@@ -9,10 +9,8 @@ from typing import Final
 
 import apsw
 
-from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.statements import statements
-from covey.disk.private import private, write_new
-from covey.disk.syncing import sync
+from covey.adapters.sqlite.engine.access import on_one_cursor, statements
+from covey.disk.files import private, sync, write_new
 
 MAKING: Final = "-making-"
 """Suffix in the name of a store that is not complete yet."""

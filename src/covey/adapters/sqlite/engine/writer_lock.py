@@ -5,10 +5,10 @@ wins. Under load one process gets the lock thousands of times while another gets
 process in the queue.
 """
 
-from covey.adapters.sqlite.engine.trouble import raise_explained
+from covey.adapters.sqlite.engine.files import raise_explained
 from covey.core.errors import StoreBusy
 from covey.disk.file_lock import FileLock
-from covey.disk.lining_up import wait_in_line
+from covey.disk.lock_wait import wait_in_line
 
 
 class WriterLock:

@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from covey.adapters.sqlite.engine.access import Access
+from covey.adapters.sqlite.engine.access import Access, statements
 from covey.adapters.sqlite.engine.connection import Row
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.records.values import record_of, to_instant, to_instant_or_none, to_text, to_text_or_null
-from covey.core.address import parse_address
-from covey.core.channels.binding import Binding
-from covey.core.channels.post import Post, PostState
-from covey.core.ids import DeliveryId
-from covey.core.names import AgentName
+from covey.adapters.sqlite.records.rows import record_of, to_instant, to_instant_or_none, to_text, to_text_or_null
+from covey.core.channels.post import Binding, Post, PostState
+from covey.core.identity import parse_address
+from covey.core.names import AgentName, DeliveryId
 
 _BINDINGS = statements("bindings")
 

@@ -5,11 +5,10 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Final
 
-from covey.adapters.sqlite.engine.access import Access
+from covey.adapters.sqlite.engine.access import Access, statements
 from covey.adapters.sqlite.engine.connection import Row
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.records.inboxes import next_number
-from covey.adapters.sqlite.records.values import (
+from covey.adapters.sqlite.records.mail import next_number
+from covey.adapters.sqlite.records.rows import (
     from_json,
     record_of,
     to_instant,
@@ -17,14 +16,11 @@ from covey.adapters.sqlite.records.values import (
     to_text,
     to_text_or_null,
 )
-from covey.core.address import SessionKey, parse_session_key
-from covey.core.directory.capacity import Capacity, Overflow
-from covey.core.directory.card import Agent, Card, encode_card, parse_card
+from covey.core.directory.card import Agent, Capacity, Card, Overflow, encode_card, parse_card
 from covey.core.directory.session import Activity, Holder, Session, SessionKind
-from covey.core.directory.token import Token
-from covey.core.ids import SessionId
+from covey.core.identity import SessionKey, Token, parse_session_key
 from covey.core.json import to_json
-from covey.core.names import AgentName, Label
+from covey.core.names import AgentName, Label, SessionId
 
 _AGENTS = statements("agents")
 _GET_AGENT = _AGENTS["get"]

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from covey.adapters.sqlite.engine.access import Access
+from covey.adapters.sqlite.engine.access import Access, statements
 from covey.adapters.sqlite.engine.connection import Row
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.records.values import from_json, record_of, to_instant, to_text
+from covey.adapters.sqlite.records.rows import from_json, record_of, to_instant, to_text
 from covey.core.identity import Grade, Identity
 from covey.core.json import to_json
 from covey.core.ledger.event import Action, Event

@@ -4,22 +4,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from covey.adapters.sqlite.engine.access import Access
+from covey.adapters.sqlite.engine.access import Access, statements
 from covey.adapters.sqlite.engine.connection import Row
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.records.runs import decode_run
-from covey.adapters.sqlite.records.values import decode_document, to_instant, to_text
-from covey.core.ids import MessageId
+from covey.adapters.sqlite.records.rows import decode_document, to_instant, to_text
+from covey.adapters.sqlite.records.work import decode_run
 from covey.core.ledger.message import FilePart
-from covey.core.ledger.pruning import ThreadState
-from covey.core.names import Scope
+from covey.core.names import MessageId, Scope
 from covey.core.work.run import Run, RunId
-from covey.ports.pruning import Page, Removed
+from covey.ports.pruning import Page, RemovedCounts, ThreadState
 
 _SQL = statements("pruning")
 
 
-class SqliteHoldings:
+class SqliteRetentionQueries:
     __slots__ = ("_access",)
 
     def __init__(self, access: Access) -> None:
@@ -105,12 +102,12 @@ class SqlitePruned:
         for message_id in message_ids:
             self._access.write(_SQL["remember"], (packed(message_id),))
 
-    async def remove(self, message_ids: Sequence[MessageId]) -> Removed:
+    async def remove(self, message_ids: Sequence[MessageId]) -> RemovedCounts:
         self._access.next_number()  # numbers continue from here, even if the rows with the last numbers are removed
         deliveries = tickets = events = tasks = posts = runs = 0
         for message_id in message_ids:
             if self._access.read(_SQL["is_open"], (message_id,)).get or not self._remove("message", message_id):
-                raise LookupError(f"message {message_id} is open, or is not there")
+                raise LookupError(f"message {message_id} is open, or does not exist")
             deliveries += self._remove("deliveries", message_id)
             tickets += self._remove("tickets", message_id)
             self._remove("pairs", message_id)
@@ -119,28 +116,28 @@ class SqlitePruned:
             runs += self._remove("runs", message_id)
             events += self._remove("events", message_id)
             self._access.write(_SQL["remember"], (packed(message_id),))
-        return Removed(len(message_ids), deliveries, tickets, 0, events, tasks, posts, runs)
+        return RemovedCounts(len(message_ids), deliveries, tickets, 0, events, tasks, posts, runs)
 
-    async def remove_runs(self, run_ids: Sequence[RunId]) -> Removed:
+    async def remove_runs(self, run_ids: Sequence[RunId]) -> RemovedCounts:
         self._access.next_number()  # as in `remove`
         events = 0
         for run_id in run_ids:
             row = self._access.read(_SQL["unasked_request"], (run_id,)).fetchone()
             if row is None:
-                raise LookupError(f"run {run_id} is not done with, was asked something, or is not there")
+                raise LookupError(f"run {run_id} has not ended, has a request, or does not exist")
             events += self._remove("events", *row)
             self._remove("runs", *row)
-        return Removed(runs=len(run_ids), events=events)
+        return RemovedCounts(runs=len(run_ids), events=events)
 
-    async def remove_offers(self, after: int, limit: int) -> tuple[Removed, int | None]:
+    async def remove_offers(self, after: int, limit: int) -> tuple[RemovedCounts, int | None]:
         row: Row = next(self._access.read(_SQL["next_events"], (after, limit)))
         count, last = row
         if count == 0:
-            return Removed(), None
+            return RemovedCounts(), None
         self._access.next_number()  # as in `remove`
         offers = self._remove("offers", after, last)
         events = self._remove("offer_events", after, last)
-        return Removed(offers=offers, events=events), last if count == limit else None
+        return RemovedCounts(offers=offers, events=events), last if count == limit else None
 
     def _remove(self, what: str, *values: Any) -> int:
         self._access.write(_SQL[f"remove_{what}"], values)

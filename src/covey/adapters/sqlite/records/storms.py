@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from covey.adapters.sqlite.engine.access import Access
+from covey.adapters.sqlite.engine.access import Access, statements
 from covey.adapters.sqlite.engine.connection import Row
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.records.values import (
+from covey.adapters.sqlite.records.rows import (
     from_json,
     record_of,
     to_instant,
@@ -15,8 +14,8 @@ from covey.adapters.sqlite.records.values import (
     to_text,
     to_text_or_null,
 )
-from covey.core.ids import MessageId
 from covey.core.json import to_json
+from covey.core.names import MessageId
 from covey.core.storms.budget import Limit, Tree
 from covey.core.storms.echo import Talk, decode_talks, encode_talks
 from covey.core.storms.flow import Flow, Party

@@ -1,16 +1,90 @@
-"""Tickets in SQLite."""
+"""Offers and tickets in SQLite: presentations of deliveries to sessions, and replies that agents owe."""
 
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
 
-from covey.adapters.sqlite.engine.access import Access
+from covey.adapters.sqlite.engine.access import Access, statements
 from covey.adapters.sqlite.engine.connection import Row
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.records.values import record_of, to_instant, to_instant_or_none, to_text, to_text_or_null
-from covey.core.ids import MessageId, TicketId, ticket_id
-from covey.core.ledger.ticket import Ticket, TicketMove, TicketState, Trouble
-from covey.core.names import AgentName, Scope
+from covey.adapters.sqlite.records.rows import (
+    from_json,
+    record_of,
+    to_instant,
+    to_instant_or_none,
+    to_text,
+    to_text_or_null,
+)
+from covey.core.json import to_json
+from covey.core.ledger.offer import Extent, Offer, Presentation
+from covey.core.ledger.ticket import Ticket, TicketMove, TicketState, TicketTrouble
+from covey.core.names import AgentName, MessageId, OfferId, Scope, SessionId, TicketId, ticket_id
 
-_SQL = statements("tickets")
+_OFFERS = statements("offers")
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class SqliteOffers:
+    __slots__ = ("_access",)
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def get(self, offer_id: OfferId) -> Offer | None:
+        row = self._access.read(_OFFERS["get"], (offer_id,)).fetchone()
+        return None if row is None else decode_offer(row)
+
+    async def put(self, offer: Offer) -> None:
+        row = (
+            offer.id,
+            offer.session,
+            offer.turn,
+            to_json(offer.deliveries),
+            to_text(offer.offered_at),
+            to_text(offer.lease_until),
+            offer.presentation,
+            to_text_or_null(offer.ended_at),
+            offer.end_reason,
+            offer.lease // _MICROSECOND,
+            to_json(offer.extents) if offer.extents else None,
+        )
+        self._access.write(_OFFERS["put"], row)
+
+    async def live_of(self, session_id: SessionId) -> Sequence[Offer]:
+        return [decode_offer(row) for row in self._access.read(_OFFERS["live_of"], (session_id,))]
+
+
+@record_of("offers")
+def decode_offer(row: Row) -> Offer:
+    """Return the offer of a row."""
+    (
+        offer_id,
+        session,
+        turn,
+        deliveries,
+        offered_at,
+        lease_until,
+        presentation,
+        ended_at,
+        end_reason,
+        lease_us,
+        extents,
+    ) = row
+    return Offer(
+        offer_id,
+        session,
+        turn,
+        tuple(from_json(deliveries)),
+        to_instant(offered_at),
+        to_instant(lease_until),
+        Presentation(presentation),
+        to_instant_or_none(ended_at),
+        end_reason,
+        timedelta(microseconds=lease_us),
+        () if extents is None else tuple([Extent(*extent) for extent in from_json(extents)]),
+    )
+
+
+_TICKETS = statements("tickets")
 
 
 class SqliteTickets:
@@ -21,11 +95,11 @@ class SqliteTickets:
 
     async def get(self, ticket_id: TicketId) -> Ticket | None:
         message_id, _, debtor = ticket_id.partition("@")
-        row = self._access.read(_SQL["get"], (message_id, debtor)).fetchone()
+        row = self._access.read(_TICKETS["get"], (message_id, debtor)).fetchone()
         return None if row is None else decode_ticket(row)
 
     async def put(self, ticket: Ticket) -> None:
-        self._access.write(_SQL["put"], _encode(ticket))
+        self._access.write(_TICKETS["put"], _encode_ticket(ticket))
 
     async def of_message(self, message_id: MessageId) -> Sequence[Ticket]:
         return self._find("of_message", message_id)
@@ -43,13 +117,13 @@ class SqliteTickets:
         return self._find("awaiting", ticket_id)
 
     async def debtors(self) -> Sequence[AgentName]:
-        return [AgentName(name) for (name,) in self._access.read(_SQL["debtors"])]
+        return [AgentName(name) for (name,) in self._access.read(_TICKETS["debtors"])]
 
     def _find(self, name: str, value: str) -> Sequence[Ticket]:
-        return [decode_ticket(row) for row in self._access.read(_SQL[name], (value,))]
+        return [decode_ticket(row) for row in self._access.read(_TICKETS[name], (value,))]
 
 
-def _encode(ticket: Ticket) -> Row:
+def _encode_ticket(ticket: Ticket) -> Row:
     return (
         ticket.message_id,
         ticket.debtor,
@@ -102,7 +176,7 @@ def decode_ticket(row: Row) -> Ticket:
         subject,
         to_instant_or_none(due_at),
         answer,
-        None if trouble is None else Trouble(trouble),
+        None if trouble is None else TicketTrouble(trouble),
         awaits,
         to_instant_or_none(closed_at),
         None if close_reason is None else TicketMove(close_reason),

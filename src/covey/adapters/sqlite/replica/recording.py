@@ -2,45 +2,87 @@
 
 A record is appended directly after the last record that the replica has applied. So when the append succeeds,
 everything that the operations of the transaction read is still true, also for operations that only read or were
-refused.
+refused. A record with an author is checked: an agent sends only in its own name or in the name of the space.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, cast
 
 import apsw
 
 from covey.adapters.sqlite.engine.access import Execute, on_one_cursor
-from covey.adapters.sqlite.replica.record import Record, encode
-from covey.adapters.sqlite.replica.rows import (
+from covey.adapters.sqlite.replica.record import (
     DELETE,
+    DOCUMENT,
     INSERT,
     LOCAL_TABLES,
+    MESSAGES,
     UPDATE,
+    ChangedRow,
+    LogRecord,
     PlainInsert,
-    Row,
+    encode,
     length_of,
     plain_insert,
-    shapes,
+    table_layouts,
 )
-from covey.adapters.sqlite.replica.rules import forgery
 from covey.adapters.sqlite.replica.state import ReplicaState, read_state, write_state
-from covey.core.errors import IdentityRefused
-from covey.core.ids import Topic
+from covey.core.errors import IdentityRefused, Rejected
+from covey.core.ledger.marks import BY_WHOLE_SPACE
+from covey.core.ledger.wire import decode
+from covey.core.names import SPACE, Topic
 from covey.ports.log import Log
 
+_ID_COLUMN: Final = 1
+_SENDER_COLUMN: Final = 6
+_SWEPT_COLUMN: Final = 8
+"""Places of columns in the messages table, like DOCUMENT."""
 
-class Catcher:
+
+def forgery(author: str | None, rows: Iterable[ChangedRow]) -> str | None:
+    """Return the first fault of the messages in a record of this author, or None. Without an author, the log does not
+    authenticate its writers, and the messages are not checked."""
+    if author is None:
+        return None
+    for row in rows:
+        if row[0] == MESSAGES:
+            reason = _fault(author, row)
+            if reason is not None:
+                return reason
+    return None
+
+
+def _fault(author: str, row: ChangedRow) -> str | None:
+    _, change, _, values = row
+    if change == DELETE:
+        return None
+    try:
+        if change == UPDATE:
+            changed = [place for place, _ in values]
+            return None if changed == [_SWEPT_COLUMN] else f"{author} changed a message that was accepted"
+        written, message_id, sender = decode(values[DOCUMENT]), values[_ID_COLUMN], values[_SENDER_COLUMN]
+    except (Rejected, LookupError, TypeError, ValueError, AttributeError):
+        return f"{author} wrote an invalid message"
+    if written.id != message_id or written.sender.agent != sender:
+        return f"{author} wrote a message whose columns contradict its document"
+    if written.sender.agent not in (author, SPACE):
+        return f"{author} sent a message as {written.sender.agent}"
+    if written.marks is not None and any(getattr(written.marks, name) is not None for name in BY_WHOLE_SPACE):
+        return f"{author} wrote marks that only a program for the whole space sets"
+    return None
+
+
+class ChangeCollector:
     """Collects the rows that change on a connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._shapes = shapes(connection)
+        self._shapes = table_layouts(connection)
         self._plain: dict[str, PlainInsert | None] = {}
         """Statements that ran, with the plain insert that each makes."""
         self._is_hooked = False
-        self.rows: list[Row] = []
+        self.rows: list[ChangedRow] = []
 
     def begin(self) -> None:
         """Start a new collection; drop the previous one."""
@@ -115,8 +157,8 @@ class LogRecording:
         self._position = 0
         """The position after which the last record was to be appended."""
         self._execute = on_one_cursor(connection)
-        self._catcher = Catcher(connection)
-        self._offered: _Offered | None = None
+        self._catcher = ChangeCollector(connection)
+        self._offered: _OfferedRecord | None = None
 
     def through(self, execute: Execute) -> Execute:
         return self._catcher.through(execute)
@@ -134,7 +176,7 @@ class LogRecording:
     def end(self) -> None:
         self._catcher.stop()
 
-    def offer(self, topics: list[Topic], tell: Callable[[], None]) -> bool:
+    def begin_commit(self, topics: list[Topic], tell: Callable[[], None]) -> bool:
         rows = self._catcher.rows
         if not (rows or topics) or length_of(rows) > AT_ONCE or self._fault() is not None:
             return False
@@ -144,7 +186,7 @@ class LogRecording:
             offered.outcome = outcome
             tell()
 
-        self._log.offer(offered.document, offered.state.position, offered.record_id, told)
+        self._log.begin_append(offered.document, offered.state.position, offered.record_id, told)
         return True
 
     def is_taken(self) -> bool:
@@ -172,14 +214,14 @@ class LogRecording:
     def catch_up(self) -> None:
         self._go_beyond(self._position)
 
-    def _offer(self, topics: list[Topic]) -> "_Offered":
+    def _offer(self, topics: list[Topic]) -> "_OfferedRecord":
         state = read_state(self._execute)
         self._position = state.position
         distinct = tuple(dict.fromkeys(topics))
-        record = Record(os.urandom(12).hex(), state.record, topics=distinct, rows=self._catcher.rows)
+        record = LogRecord(os.urandom(12).hex(), state.record, topics=distinct, rows=self._catcher.rows)
         document = encode(record)
         self.end()
-        return _Offered(state, record.id, document)
+        return _OfferedRecord(state, record.id, document)
 
     def _fault(self) -> str | None:
         return forgery(self._log.author, self._catcher.rows)
@@ -193,7 +235,7 @@ class LogRecording:
         return log is not None and log.last <= state.position
 
 
-class _Offered:
+class _OfferedRecord:
     """A record that is offered to the log."""
 
     __slots__ = ("document", "outcome", "record_id", "state")

@@ -13,19 +13,20 @@ from typing import Final
 
 import apsw
 
-from covey.adapters.sqlite.engine.connection import connect
-from covey.adapters.sqlite.engine.migrations import missing
-from covey.adapters.sqlite.engine.statements import migration_names
-from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
+from covey.adapters.sqlite.engine.access import migration_names
+from covey.adapters.sqlite.engine.connection import connect, missing_migrations
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S, raise_explained
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
-from covey.adapters.sqlite.replica.apply import Applied, Applier, Stranger
-from covey.adapters.sqlite.replica.pulse import Pulse
-from covey.adapters.sqlite.replica.record import Kind, Record, decode, encode
+from covey.adapters.sqlite.replica.applier import Applier, ApplyResult, DivergentEntry
+from covey.adapters.sqlite.replica.record import LogRecord, LogRecordKind, decode, encode
 from covey.adapters.sqlite.replica.recording import LogRecording
 from covey.adapters.sqlite.replica.snapshots import begin_with
-from covey.adapters.sqlite.replica.state import make_replica
-from covey.adapters.sqlite.transactions.transaction import Ring
+from covey.adapters.sqlite.replica.state import Pulse, make_replica
+from covey.adapters.sqlite.transactions.replica_writer import ReplicaWriter
+from covey.adapters.sqlite.transactions.store import Reader, SqliteStore
+from covey.adapters.sqlite.transactions.transaction import Ring, ring_nobody
 from covey.core.errors import LogDiverged, StoreCorrupt, Unavailable
+from covey.core.late import late
 from covey.core.reporting import Report, Reporting, report_nothing
 from covey.ports.log import Log, LogEntry, LogSnapshots, LogState
 from covey.ports.store import Capabilities
@@ -139,7 +140,7 @@ class Replica:
         self._tell(applied)
         return applied.stranger is None and applied.trouble is None
 
-    def _applied_at_once(self, entry: LogEntry) -> Applied | None:
+    def _applied_at_once(self, entry: LogEntry) -> ApplyResult | None:
         self._connection.set_busy_timeout(0)
         try:
             return self._applier.apply_next(entry)
@@ -163,14 +164,14 @@ class Replica:
                 self._pulse.close()
         self.log.close()
 
-    def _apply(self, entries: Sequence[LogEntry], void: int = 0) -> Applied:
+    def _apply(self, entries: Sequence[LogEntry], void: int = 0) -> ApplyResult:
         with self._lock:
             if entries[-1].position <= self._applier.state().position:
-                return Applied([], [])  # another process or another thread has applied them
+                return ApplyResult([], [])  # another process or another thread has applied them
             self._turnstile.enter(self._limit_s)
             try:
                 if entries[-1].position <= self._applier.state().position:
-                    return Applied([], [])  # the previous holder of the lock has applied them
+                    return ApplyResult([], [])  # the previous holder of the lock has applied them
                 applied = self._applier.apply(entries, void)
             except apsw.Error as error:
                 raise_explained(self.path, error)
@@ -179,7 +180,7 @@ class Replica:
         self._tell(applied)
         return applied
 
-    def _tell(self, applied: Applied) -> None:
+    def _tell(self, applied: ApplyResult) -> None:
         for warning in applied.warnings:
             self.warn(warning)
         if applied.topics:
@@ -193,13 +194,13 @@ class Replica:
         if not known.log:
             return self._adopt(state)
         if state is None:
-            raise LogDiverged(self.log.name, self.path, "it is not there any more")
+            raise LogDiverged(self.log.name, self.path, "the log no longer exists")
         if known.log != state.identity:
-            raise LogDiverged(self.log.name, self.path, "it was deleted and made again")
+            raise LogDiverged(self.log.name, self.path, "the log was deleted and created again")
         if state.last < known.position:
             state = self.log.state(known.position) or state
             if state.last < known.position:
-                lost = f"it has records up to {state.last}, and up to {known.position} were there before"
+                lost = f"the log ends at record {state.last}, and had records up to {known.position} before"
                 raise LogDiverged(self.log.name, self.path, lost)
         return state
 
@@ -221,11 +222,11 @@ class Replica:
         """Wait briefly for records that are in the log, but not yet on the server that was asked."""
         self._checked()  # raises if the log has lost the records
         if monotonic() >= ends_at:
-            reason = f"record {last} of {self.log.name} was not to be had for {self._limit_s:g} s"
+            reason = f"record {last} of {self.log.name} could not be read for {self._limit_s:g} s"
             raise Unavailable(reason, log=self.log.name)
         sleep(LOOK_AGAIN_S)
 
-    def _judge(self, stranger: Stranger) -> int | None:
+    def _judge(self, stranger: DivergentEntry) -> int | None:
         """Return the position of the void record, if the log has the last valid record of this replica. Return None if
         the log no longer has it and only a snapshot can tell."""
         entry, state = stranger
@@ -238,7 +239,7 @@ class Replica:
             except StoreCorrupt:
                 is_there = False
             if not is_there:
-                reason = f"record {state.record_at} is another one there"
+                reason = f"record {state.record_at} of the log is a different one"
                 raise LogDiverged(self.log.name, self.path, reason)
         return entry.position
 
@@ -247,7 +248,9 @@ class Replica:
         snapshot = self.snapshots.newest() if self.snapshots is not None else None
         with self._lock:
             if self.snapshots is None or snapshot is None or snapshot.position <= self._applier.state().position:
-                raise LogDiverged(self.log.name, self.path, "it no longer has the next record, nor a snapshot of it")
+                raise LogDiverged(
+                    self.log.name, self.path, "the log has neither the next record nor a snapshot with it"
+                )
             staged = f"{self.path}-snapshot-{os.getpid()}"
             try:
                 self.snapshots.fetch(snapshot, staged)
@@ -267,14 +270,40 @@ class Replica:
         names = migration_names()
         while True:
             with self._lock:
-                todo = missing(self._connection, self.path, names)
+                todo = missing_migrations(self._connection, self.path, names)
                 state = self._applier.state()
             if not todo:
                 return
             if self.log.author is not None:
-                reason = "it has the tables of an older Covey; whoever owns the space has to open it with this one"
+                reason = "its tables are of an older Covey; the owner of the space must open it with this version first"
                 raise Unavailable(f"{self.log.name}: {reason}", log=self.log.name)
             record_id = os.urandom(12).hex()
-            record = Record(record_id, state.record, Kind.SCHEMA, migrations=names)
+            record = LogRecord(record_id, state.record, LogRecordKind.SCHEMA, migrations=names)
             self.log.append(encode(record), state.position, record_id)
             self.refresh()
+
+
+class ReplicaStore(SqliteStore):
+    """A `SqliteStore` over a replica. Every read and every commit asks the log first."""
+
+    def __init__(self, replica: Replica, *, ring: Ring = ring_nobody, limit_s: float = BUSY_LIMIT_S) -> None:
+        """Open the store over a replica. `close` closes the replica too."""
+        super().__init__(replica.path, ring=ring, synchronous="normal", limit_s=limit_s)
+        self._replica = replica
+        self._reader = Reader(self._connection, self.path, self._condition, self._known, replica.refresh)
+
+    @late
+    def _writer(self) -> ReplicaWriter:
+        recording = self._replica.recording(self._connection)
+        turnstile = WriterLock(self.path)
+        return ReplicaWriter(
+            self._connection, self.path, turnstile, self._ring, self._condition, recording, self._known
+        )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._replica.capabilities()
+
+    async def close(self) -> None:
+        await super().close()
+        self._replica.close()

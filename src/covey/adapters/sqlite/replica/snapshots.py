@@ -4,15 +4,13 @@ import os
 
 import apsw
 
-from covey.adapters.sqlite.care.integrity import damage
+from covey.adapters.sqlite.care.integrity import damage, open_read_only
 from covey.adapters.sqlite.care.snapshots import copy_pages
-from covey.adapters.sqlite.engine.access import on_one_cursor
-from covey.adapters.sqlite.engine.opening import open_to_look
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import raise_explained
+from covey.adapters.sqlite.engine.access import on_one_cursor, statements
+from covey.adapters.sqlite.engine.files import raise_explained
 from covey.adapters.sqlite.replica.state import read_state
 from covey.core.errors import StoreCorrupt
-from covey.disk.private import write_new
+from covey.disk.files import write_new
 from covey.ports.log import LogSnapshots
 
 _SQL = statements("snapshots")
@@ -22,7 +20,7 @@ _STORE = statements("store")
 def take(path: str, file: str) -> int:
     """Copy a replica to a file, while other processes write. Return the log position of the copy."""
     try:
-        source = open_to_look(path)
+        source = open_read_only(path)
         try:
             execute = on_one_cursor(source)
             execute(_STORE["view"])

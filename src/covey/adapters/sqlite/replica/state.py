@@ -1,16 +1,23 @@
-"""The state of a replica: its log position, written in the same transaction as the applied records."""
+"""The state of a replica: its log position, and the pulse of its follower.
 
-from typing import NamedTuple
+The position is written in the same transaction as the applied records. The pulse is a time in a file that all
+processes of the machine share. While the pulse beats, the replica is up to date with the log, and a read does not ask
+the log.
+"""
+
+import os
+from struct import Struct
+from time import monotonic
+from typing import Final, NamedTuple
 
 import apsw
 
-from covey.adapters.sqlite.engine.access import Execute, on_one_cursor
-from covey.adapters.sqlite.engine.files import prepare
-from covey.adapters.sqlite.engine.opening import open_to_look
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, raise_explained
+from covey.adapters.sqlite.care.integrity import open_read_only
+from covey.adapters.sqlite.engine.access import Execute, on_one_cursor, statements
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S, prepare, raise_explained
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
 from covey.core.errors import StoreCorrupt
+from covey.disk.file_lock import FileLock
 
 _SQL = statements("replica")
 _STORE = statements("store")
@@ -46,7 +53,7 @@ def is_replica(execute: Execute) -> bool:
 def has_followed(path: str) -> bool:
     """Tell whether there is a replica at `path` that has had contact with its log. No file is made."""
     try:
-        connection = open_to_look(path)
+        connection = open_read_only(path)
     except apsw.Error:
         return False
     try:
@@ -82,7 +89,7 @@ def _make(connection: apsw.Connection, path: str) -> None:
         if is_replica(execute):
             return
         if execute(_STORE["schema"]).get:
-            raise StoreCorrupt(path, "it is no replica, but a store of its own")
+            raise StoreCorrupt(path, "it is a store, not a replica")
         execute(_STORE["log_ahead"])
         execute(_STORE["begin"])
         try:
@@ -96,3 +103,36 @@ def _make(connection: apsw.Connection, path: str) -> None:
             raise
     finally:
         turnstile.close()
+
+
+FRESH_S: Final = 5.0
+"""Seconds for which a beat is valid. If the follower stops without notice, commits of other machines in that time may
+be invisible here. Otherwise they are invisible only until their record arrives."""
+
+_TIME: Final = Struct("d")
+
+
+class Pulse:
+    """The pulse beside the replica at `path`. At most one process at a time is the follower."""
+
+    def __init__(self, path: str) -> None:
+        self._lock = FileLock(f"{path}-follow")
+
+    def is_own(self) -> bool:
+        """Become the follower, if there is no other; tell whether this process is the follower."""
+        return self._lock.take_at_once()
+
+    def beat(self) -> None:
+        """Declare that all entries of the log are applied."""
+        os.pwrite(self._lock.descriptor, _TIME.pack(monotonic()), 0)
+
+    def stop(self) -> None:
+        """Declare that the state of the replica is unknown."""
+        os.pwrite(self._lock.descriptor, _TIME.pack(0.0), 0)
+
+    def is_beating(self) -> bool:
+        noted = os.pread(self._lock.descriptor, _TIME.size, 0)
+        return len(noted) == _TIME.size and 0 <= monotonic() - _TIME.unpack(noted)[0] <= FRESH_S
+
+    def close(self) -> None:
+        self._lock.close()

@@ -7,16 +7,13 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from covey.adapters.sqlite.engine.access import Execute, on_one_cursor
-from covey.adapters.sqlite.engine.files import remove
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
-from covey.adapters.sqlite.records.values import to_text, to_text_or_null
-from covey.core.ids import MessageId
+from covey.adapters.sqlite.engine.access import Execute, on_one_cursor, statements
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S, remove
+from covey.adapters.sqlite.records.rows import to_text, to_text_or_null
 from covey.core.ledger.message import Message
-from covey.disk.private import write_new
-from covey.ports.ledger import MessageFilter
-from covey.ports.search import Hit
+from covey.core.names import MessageId
+from covey.disk.files import write_new
+from covey.ports.ledger import MessageFilter, SearchHit
 
 VERSION: Final = 2
 PAGE: Final = 500
@@ -26,7 +23,7 @@ _SQL = statements("search")
 _STORE = statements("store")
 
 
-class Progress(NamedTuple):
+class IndexProgress(NamedTuple):
     """The last message in the index."""
 
     seq: int
@@ -59,11 +56,11 @@ class SearchIndex:
         except FileNotFoundError:
             return False
 
-    def progress(self) -> Progress:
+    def progress(self) -> IndexProgress:
         """Return the last message in the index."""
-        return Progress(*next(self._execute(_SQL["progress"])))
+        return IndexProgress(*next(self._execute(_SQL["progress"])))
 
-    def take_in(self, after: int, messages: Iterable[tuple[int, Message]], last: Progress) -> None:
+    def take_in(self, after: int, messages: Iterable[tuple[int, Message]], last: IndexProgress) -> None:
         """Add messages with their seqs, and set the progress to `last`. Do nothing if another process has moved the
         progress on from `after`."""
         with self._writing():
@@ -82,20 +79,20 @@ class SearchIndex:
             for seq in places:
                 self._execute(_SQL["drop"], (seq,))
 
-    def take_back(self, is_here: Callable[[Progress], bool]) -> int:
+    def take_back(self, is_here: Callable[[IndexProgress], bool]) -> int:
         """Remove the newest messages from the index until the store still has one. Set the progress to that message,
         and return its seq."""
         with self._writing():
-            while newest := [Progress(*row) for row in self._execute(_SQL["newest"], (PAGE,))]:
+            while newest := [IndexProgress(*row) for row in self._execute(_SQL["newest"], (PAGE,))]:
                 for place in newest:
                     if is_here(place):
                         self._execute(_SQL["advance"], place)
                         return place.seq
                     self._execute(_SQL["drop"], (place.seq,))
-            self._execute(_SQL["advance"], Progress(0, ""))
+            self._execute(_SQL["advance"], IndexProgress(0, ""))
         return 0
 
-    def find(self, words: Sequence[str], limit: int, wanted: MessageFilter) -> Sequence[Hit]:
+    def find(self, words: Sequence[str], limit: int, wanted: MessageFilter) -> Sequence[SearchHit]:
         """Return the best messages that have all the words and match the filter."""
         query = " ".join(f'"{word}"' for word in words)
         if any(wanted):
@@ -104,7 +101,7 @@ class SearchIndex:
             rows = self._execute(_SQL["find_fitting"], values)
         else:
             rows = self._execute(_SQL["find"], (query, limit))
-        return [Hit(MessageId(found), snippet) for found, snippet in rows]
+        return [SearchHit(MessageId(found), snippet) for found, snippet in rows]
 
     def close(self) -> None:
         self._connection.close()
@@ -117,7 +114,7 @@ class SearchIndex:
             if version == 0:
                 self._execute(_SQL["create"])
         if version not in (0, VERSION):
-            raise apsw.FormatError("the index has another form")
+            raise apsw.FormatError("the index has another format")
 
     @contextmanager
     def _writing(self) -> Generator[None]:

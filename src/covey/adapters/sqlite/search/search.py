@@ -7,19 +7,17 @@ from typing import Final, TypeVar
 
 import apsw
 
-from covey.adapters.sqlite.engine.access import on_one_cursor
+from covey.adapters.sqlite.engine.access import on_one_cursor, statements
 from covey.adapters.sqlite.engine.connection import Row, Schema, absolute, connect
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import raise_explained
+from covey.adapters.sqlite.engine.files import raise_explained
 from covey.adapters.sqlite.records.pruning import packed
-from covey.adapters.sqlite.records.values import decode_document
-from covey.adapters.sqlite.search.index import Progress, SearchIndex, delete_index
+from covey.adapters.sqlite.records.rows import decode_document
+from covey.adapters.sqlite.search.index import IndexProgress, SearchIndex, delete_index
 from covey.core.errors import MessageDamaged, StoreClosed
-from covey.core.ids import MessageId
 from covey.core.ledger.message import Message
+from covey.core.names import MessageId
 from covey.core.reporting import Report, Reporting, report_nothing
-from covey.ports.ledger import MessageFilter
-from covey.ports.search import Hit
+from covey.ports.ledger import MessageFilter, SearchHit
 
 T = TypeVar("T")
 
@@ -45,10 +43,10 @@ class SqliteSearch:
         self._index: SearchIndex | None = None
         self._is_closed = False
 
-    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[SearchHit]:
         distinct = tuple(dict.fromkeys(_WORD.findall(words)))
 
-        def find(index: SearchIndex) -> Sequence[Hit]:
+        def find(index: SearchIndex) -> Sequence[SearchHit]:
             self._catch_up(index)
             hits = index.find(distinct, limit, wanted or MessageFilter()) if distinct else ()
             if all(self._execute(_SQL["get"], (hit.message_id,)).fetchone() for hit in hits):
@@ -102,7 +100,7 @@ class SqliteSearch:
         progress = index.progress()
         return progress.seq if progress.seq == 0 or self._is_here(progress) else index.take_back(self._is_here)
 
-    def _is_here(self, place: Progress) -> bool:
+    def _is_here(self, place: IndexProgress) -> bool:
         """Tell whether the store still has the indexed message at its seq. After pruning the message is gone, and
         another message may have the seq. Raise FormatError for a message that was never in this store."""
         if self._execute(_SQL["at"], (place.seq,)).get == place.message_id:
@@ -134,7 +132,7 @@ class SqliteSearch:
                 rows = list(self._execute(_SQL["after"], (after, BATCH)))
                 if not rows:
                     return  # the messages were pruned meanwhile
-                index.take_in(after, _readable(rows), Progress(rows[-1][0], rows[-1][1]))
+                index.take_in(after, _readable(rows), IndexProgress(rows[-1][0], rows[-1][1]))
                 after = self._progress(index)
                 if after < newest:
                     reporting.at(after - begun, newest - begun)

@@ -3,12 +3,11 @@
 import os
 from collections.abc import Sequence
 
-from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S
 from covey.adapters.sqlite.search.search import SqliteSearch
 from covey.adapters.sqlite.transactions.read_queue import ReadQueue, Take
-from covey.core.drive import finish
-from covey.ports.ledger import MessageFilter
-from covey.ports.search import Hit
+from covey.core.coroutine import finish
+from covey.ports.ledger import MessageFilter, SearchHit
 
 
 class ThreadedSearch:
@@ -19,7 +18,7 @@ class ThreadedSearch:
         self._search = SqliteSearch(path)
         self._lane = ReadQueue(os.fspath(path), self._serve, self._let_go, limit_s)
 
-    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[Hit]:
+    async def find(self, words: str, limit: int, wanted: MessageFilter | None = None) -> Sequence[SearchHit]:
         return await self._lane.run(lambda search: search.find(words, limit, wanted))
 
     async def forget(self) -> None:

@@ -1,19 +1,19 @@
 -- name: numbered
--- The last number that was given for an agent.
+-- The last message number of an agent.
 select numbered from agents where name = ?
 
 -- name: number
--- Note the last number. Without `returning`, which works by a trigger and costs as much again.
+-- Store the last message number. Without `returning`, which works by a trigger and doubles the cost.
 update agents set numbered = ? where name = ?
 
 -- name: queued
--- How many are queued in an inbox.
+-- The number of queued deliveries of an inbox.
 select queued from inboxes where inbox = ?
 
 -- name: queue
--- Note how many are queued in an inbox.
+-- Store the number of queued deliveries of an inbox.
 insert into inboxes (inbox, queued) values (?, ?) on conflict (inbox) do update set queued = excluded.queued
 
 -- name: queue_none
--- The last one has left.
+-- Remove the count of an inbox without queued deliveries.
 delete from inboxes where inbox = ?

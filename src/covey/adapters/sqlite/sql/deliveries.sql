@@ -1,5 +1,5 @@
 -- name: at
--- One delivery by its place.
+-- One delivery by its seq.
 select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject,
     updated_at, expires_at, offer, lease_until, grade, reason, archived_at, seen
 from deliveries where seq = ?
@@ -11,7 +11,7 @@ select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expec
 from deliveries where message_id = ? and copy = ?
 
 -- name: where
--- In which inbox a delivery is now, and in which state.
+-- The inbox and the state of a delivery.
 select inbox, state from deliveries where message_id = ? and copy = ?
 
 -- name: add
@@ -21,7 +21,7 @@ insert into deliveries (checksum, seq, inbox, agent, state, kind, sender, expect
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: move
--- Place a known delivery in an inbox anew, at its end.
+-- Move a delivery to the end of an inbox.
 update deliveries
 set checksum = ?, seq = ?, inbox = ?, agent = ?, state = ?, kind = ?, sender = ?, expects_reply = ?, number = ?,
     scope = ?, subject = ?, updated_at = ?, expires_at = ?, offer = ?, lease_until = ?, grade = ?, reason = ?, archived_at = ?,
@@ -29,7 +29,7 @@ set checksum = ?, seq = ?, inbox = ?, agent = ?, state = ?, kind = ?, sender = ?
 where message_id = ? and copy = ?
 
 -- name: put
--- Replace what is known of a delivery; it stays where it is in its inbox.
+-- Replace the fields of a delivery; it keeps its place in its inbox.
 update deliveries
 set checksum = ?, agent = ?, state = ?, kind = ?, sender = ?, expects_reply = ?, number = ?, scope = ?, subject = ?,
     updated_at = ?, expires_at = ?, offer = ?, lease_until = ?, grade = ?, reason = ?, archived_at = ?,
@@ -43,31 +43,31 @@ select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expec
 from deliveries where message_id = ? order by copy
 
 -- name: unsettled_in
--- What a scope's inboxes still hold.
+-- The unsettled deliveries of a scope.
 select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject,
     updated_at, expires_at, offer, lease_until, grade, reason, archived_at, seen
 from deliveries where scope = ? and (state = 'queued' or state = 'offered' or state = 'in_context') order by seq
 
 -- name: handled
--- What was handled and has a number for an agent.
+-- The handled deliveries with a number of an agent.
 select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject,
     updated_at, expires_at, offer, lease_until, grade, reason, archived_at, seen
 from deliveries where agent = ? and number = ? and state = 'handled' order by copy
 
 -- name: lapsed_leases
--- Offered, and the lease has ended.
+-- Offered deliveries whose lease has ended.
 select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject,
     updated_at, expires_at, offer, lease_until, grade, reason, archived_at, seen
 from deliveries where state = 'offered' and lease_until <= ? order by lease_until, seq limit ?
 
 -- name: lapsed_dates
--- Queued, and no longer worth showing.
+-- Queued deliveries that have expired.
 select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject,
     updated_at, expires_at, offer, lease_until, grade, reason, archived_at, seen
 from deliveries where state = 'queued' and expires_at <= ? order by expires_at, seq limit ?
 
 -- name: waiting
--- What an inbox holds in up to three states, by seq.
+-- The unsettled deliveries of an inbox in up to three states, by seq.
 select checksum, seq, message_id, copy, inbox, agent, state, kind, sender, expects_reply, number, scope, subject,
     updated_at, expires_at, offer, lease_until, grade, reason, archived_at, seen
 from deliveries
@@ -92,7 +92,7 @@ where inbox = ? and sender = ? and scope = ? and subject = ? and state = 'queued
 order by seq
 
 -- name: occupied
--- The inboxes in which something waits: from one to the next in their index, over all that waits in each.
+-- The inboxes with unsettled deliveries. Skips through the index, so the deliveries of an inbox are not scanned.
 with recursive found (inbox) as (
     select min(inbox) from deliveries where (state = 'queued' or state = 'offered' or state = 'in_context')
     union all

@@ -10,7 +10,7 @@ set at = excluded.at, samples = excluded.samples, initiative = excluded.initiati
     themes = excluded.themes
 
 -- name: strongest
--- The flows of a source, those that exchanged most first.
+-- The flows of a source, by exchanged samples, highest first.
 select source, target, at, samples, initiative, exchanged, themes
 from flows where source = ? order by exchanged desc, target limit ?
 
@@ -19,5 +19,5 @@ from flows where source = ? order by exchanged desc, target limit ?
 delete from flows where source = ?
 
 -- name: forget
--- Remove flows that stood still since a time.
+-- Remove flows without a sample since a time.
 delete from flows where (source, target) in (select source, target from flows where at < ? limit ?) returning 1

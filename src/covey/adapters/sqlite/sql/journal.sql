@@ -9,7 +9,7 @@ select position, at, action, actor, actor_session, actor_grade, message_id, agen
 from journal where position > ? order by position limit ?
 
 -- name: read_matching
--- Events after a position that fit an agent, a scope or an action; walks over those that do not.
+-- Events after a position that match an agent, a scope or an action; scans the others.
 select position, at, action, actor, actor_session, actor_grade, message_id, agent, scope, details
 from journal
 where position > ?1 and (?3 is null or agent = ?3 or actor = ?3) and (?4 is null or scope = ?4)
@@ -17,7 +17,7 @@ where position > ?1 and (?3 is null or agent = ?3 or actor = ?3) and (?4 is null
 order by position limit ?2
 
 -- name: read_of_message
--- The same among the events of one message.
+-- Events of one message after a position that match an agent, a scope or an action.
 select position, at, action, actor, actor_session, actor_grade, message_id, agent, scope, details
 from journal
 where message_id = ?6 and position > ?1 and (?3 is null or agent = ?3 or actor = ?3) and (?4 is null or scope = ?4)

@@ -4,7 +4,7 @@ insert into messages (id, thread, scope, subject, kind, sender, created_at, docu
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: get
--- One message by id. The document is read as bytes: a damaged one may be no text.
+-- One message by id. The document is read as bytes, because a damaged document may be no valid text.
 select cast(document as blob), checksum from messages where id = ?
 
 -- name: thread
@@ -16,60 +16,60 @@ select id, cast(document as blob), checksum from (
 ) order by seq
 
 -- name: newest
--- The newest messages that fit, whatever their scope and subject; walks back from the end.
+-- The newest messages that match, in any scope and on any subject; scans backwards from the end.
 select id, cast(document as blob), checksum from messages
 where (?1 is null or kind = ?1) and (?2 is null or sender = ?2) and (?3 is null or created_at > ?3)
 order by seq desc limit ?4
 
 -- name: newest_in_scope
--- The same in one scope.
+-- The newest messages of one scope that match.
 select id, cast(document as blob), checksum from messages
 where scope = ?5 and (?6 is null or subject = ?6)
     and (?1 is null or kind = ?1) and (?2 is null or sender = ?2) and (?3 is null or created_at > ?3)
 order by seq desc limit ?4
 
 -- name: newest_on_subject
--- The same on one subject, in any scope.
+-- The newest messages on one subject that match, in any scope.
 select id, cast(document as blob), checksum from messages
 where subject = ?5
     and (?1 is null or kind = ?1) and (?2 is null or sender = ?2) and (?3 is null or created_at > ?3)
 order by seq desc limit ?4
 
 -- name: add_pair
--- Note that a dialogue of two sessions begins with a message.
+-- Record the first message of a dialogue of two sessions.
 insert into pairs (pair, message_id) values (?, ?)
 
 -- name: latest_of
--- The newest message that a dialogue of two sessions begins with.
+-- The first message of the newest dialogue of two sessions.
 select id, cast(document as blob), checksum
 from pairs join messages on messages.id = pairs.message_id where pair = ? order by number desc limit 1
 
 -- name: is_swept
--- Whether one message is marked.
+-- Whether one message is swept.
 select swept from messages where id = ?
 
 -- name: sweep
--- Mark the messages of a scope.
+-- Mark the messages of a scope as swept.
 update messages set swept = 1 where scope = ? and swept = 0 returning seq
 
 -- name: sweep_one
--- Mark one message.
+-- Mark one message as swept.
 update messages set swept = 1 where id = ?
 
 -- name: after
--- What the search index has not taken in yet.
+-- The messages that the search index does not have yet.
 select seq, id, cast(document as blob), checksum from messages where seq > ? order by seq limit ?
 
 -- name: at
--- Which message has this place in the order of acceptance.
+-- The message with this place in the order of acceptance.
 select id from messages where seq = ?
 
 -- name: between
--- The places in a stretch at which there is a message.
+-- The places in a range that have a message.
 select seq from messages where seq > ? and seq <= ?
 
 -- name: behind
--- How many messages the search index has not taken in yet.
+-- The number of messages that the search index does not have yet.
 select count(*) from messages where seq > ?
 
 -- name: newest_seq
@@ -77,11 +77,11 @@ select count(*) from messages where seq > ?
 select coalesce(max(seq), 0) from messages
 
 -- name: to_check
--- Every message that has a checksum. Texts are read as bytes: a damaged one may be none.
+-- Every message that has a checksum. Texts are read as bytes, because damaged ones may be no valid text.
 select seq, cast(id as blob), cast(document as blob), checksum from messages where checksum is not null order by seq
 
 -- name: not_json
--- The messages whose document can't be taken apart.
+-- The messages whose document is not valid JSON.
 select seq, cast(id as blob) from messages where not json_valid(document) order by seq
 
 -- name: misfiled
@@ -96,6 +96,6 @@ where json_valid(document) and (
 order by seq
 
 -- name: unsummed
--- The messages without a checksum that came after the first that has one.
+-- The messages without a checksum after the first message with one.
 select seq, cast(id as blob) from messages
 where checksum is null and seq > (select min(seq) from messages where checksum is not null) order by seq

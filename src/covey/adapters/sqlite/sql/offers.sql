@@ -4,7 +4,7 @@ select id, session, turn, deliveries, offered_at, lease_until, presentation, end
 from offers where id = ?
 
 -- name: put
--- Add an offer or replace what is known of it.
+-- Add an offer or replace it.
 insert into offers (id, session, turn, deliveries, offered_at, lease_until, presentation, ended_at, end_reason, lease_us,
     extents)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -1,15 +1,15 @@
 -- name: free
--- How many pages hold nothing.
+-- The number of free pages.
 pragma freelist_count
 
 -- name: manner
--- Whether the file can give pages back: 0 where it can't.
+-- Whether the file can return free pages: 0 if it can't.
 pragma auto_vacuum
 
 -- name: give_back
--- Give so many back; the number follows in parentheses.
+-- Return free pages; the caller appends their number in parentheses.
 pragma incremental_vacuum
 
 -- name: write_back
--- Write the log back into the file, as far as that disturbs nobody.
+-- Write the log back into the file, as far as possible without blocking other connections.
 pragma wal_checkpoint(passive)

@@ -1,5 +1,5 @@
 -- name: scopes
--- The scopes that have messages, from one to the next in their index.
+-- The scopes that have messages. Skips through the index, so the messages of a scope are not scanned.
 with recursive found (scope) as (
     select (select min(scope) from messages where scope > ?1)
     union all
@@ -12,11 +12,11 @@ select scope from found where scope is not null limit ?2
 select seq, thread from messages where scope = ? and seq > ? and created_at < ? order by seq limit ?
 
 -- name: without_scope
--- The older messages without a scope and their threads; walks over those that have one.
+-- The older messages without a scope and their threads; scans messages that have one.
 select seq, thread from messages where scope is null and seq > ? and created_at < ? order by seq limit ?
 
 -- name: thread
--- How many messages a thread has, and when the last was made.
+-- The number of messages of a thread, and the time of the last one.
 select count(*), max(created_at) from (
     select created_at from messages where id = ?1 and thread = ?1
     union all
@@ -24,13 +24,13 @@ select count(*), max(created_at) from (
 )
 
 -- name: thread_scopes
--- What the messages of a thread are about.
+-- The scopes of a thread.
 select scope from messages where id = ?1 and thread = ?1 and scope is not null
 union
 select scope from messages where thread = ?1 and thread <> id and scope is not null
 
 -- name: thread_deliveries
--- How many deliveries of a thread still wait or are to be posted, and when the last of all was touched.
+-- The number of deliveries of a thread that are unsettled or have a pending post, and the last change of any.
 select
     coalesce(sum(
         state in ('queued', 'offered', 'in_context') or exists (
@@ -45,7 +45,7 @@ from (
 ) as member join deliveries on deliveries.message_id = member.id
 
 -- name: thread_tickets
--- How many tickets of a thread are not closed, and when the last of all was touched.
+-- The number of tickets of a thread that are not closed, and the last change of any.
 select coalesce(sum(state <> 'closed'), 0), max(max(opened_at, coalesce(closed_at, '')))
 from (
     select id from messages where id = ?1 and thread = ?1
@@ -54,7 +54,7 @@ from (
 ) as member join tickets on tickets.message_id = member.id
 
 -- name: thread_tasks
--- The tasks of a thread: what they are a part of, whether they are not finished, and when they were last touched.
+-- The tasks of a thread: their parents, whether they are unfinished, and their last changes.
 select tasks.id, tasks.parent, tasks.finished_at is null, tasks.updated_at
 from (
     select id from messages where id = ?1 and thread = ?1
@@ -63,7 +63,7 @@ from (
 ) as member join tasks on tasks.id = member.id
 
 -- name: thread_runs
--- How many runs a thread has, how many are not done with, and when the last of all began or ended.
+-- The number of runs of a thread, how many of them still need work, and the last start or end of any.
 select count(*), coalesce(sum(ended_at is null or is_told = 0 or folder is not null), 0), max(coalesce(ended_at, started_at))
 from (
     select id from messages where id = ?1 and thread = ?1
@@ -72,11 +72,11 @@ from (
 ) as member join runs on runs.request = member.id
 
 -- name: whole
--- What a task is a part of, and whether that is not finished.
+-- The parent of a task, and whether the task is unfinished.
 select parent, finished_at is null from tasks where id = ?
 
 -- name: parts
--- The parts of a task, and whether they are not finished.
+-- The parts of a task, and whether they are unfinished.
 select id, finished_at is null from tasks where parent = ?
 
 -- name: newest
@@ -88,7 +88,7 @@ select id from (
 ) order by seq desc limit ?2
 
 -- name: unasked
--- The runs that are done with and whose first prompt is nowhere.
+-- The runs without a request that have ended, were reported, and have no folder.
 select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
 from runs
@@ -104,11 +104,11 @@ select seq, id, cast(document as blob), checksum from messages where has_files =
 select 1 from pruned where id = ?
 
 -- name: count
--- How many were pruned.
+-- The number of pruned messages.
 select count(*) from pruned
 
 -- name: is_open
--- Whether something of a message is open.
+-- Whether a message has an open delivery, ticket, task, post or run.
 select exists (
     select 1 from deliveries where message_id = ?1 and state in ('queued', 'offered', 'in_context')
 ) or exists (select 1 from tickets where message_id = ?1 and state <> 'closed')
@@ -117,58 +117,58 @@ select exists (
     or exists (select 1 from runs where request = ?1 and (ended_at is null or is_told = 0 or folder is not null))
 
 -- name: remember
--- Keep the id of a message that goes.
+-- Store the id of a pruned message.
 insert into pruned (id) values (?)
 
 -- name: remove_message
--- One message.
+-- Remove one message.
 delete from messages where id = ?
 
 -- name: remove_deliveries
--- Its deliveries.
+-- Remove the deliveries of a message.
 delete from deliveries where message_id = ?
 
 -- name: remove_pairs
--- The dialogue that begins with it.
+-- Remove the index entry of a dialogue that begins with a message.
 delete from pairs where message_id = ?
 
 -- name: remove_tickets
--- Its tickets.
+-- Remove the tickets of a message.
 delete from tickets where message_id = ?
 
 -- name: remove_task
--- Its task.
+-- Remove the task of a message.
 delete from tasks where id = ?
 
 -- name: remove_runs
--- The runs that it began.
+-- Remove the runs that a message started.
 delete from runs where request = ?
 
 -- name: unasked_request
--- The message that would have begun a run that is done with, where there is none.
+-- The request of a run that has ended, was reported, and has no folder, if the request does not exist.
 select request from runs
 where id = ? and ended_at is not null and is_told = 1 and folder is null
     and not exists (select 1 from messages where id = runs.request)
 
 -- name: remove_posts
--- The posts of its deliveries, by whose ids they are found. The id of a message is all that stands before the last dot.
+-- Remove the posts of a message's deliveries. Their ids begin with the message's id and a dot.
 delete from posts where id > ?1 || '.' and id < ?1 || '/'
 
 -- name: remove_events
--- The events that name it.
+-- Remove the events of a message.
 delete from journal where message_id = ?
 
 -- name: removed
--- How many rows the last statement removed.
+-- The number of rows that the last statement removed.
 select changes()
 
 -- name: next_events
--- How many events follow a position, up to a limit, and the position of the last of them.
+-- The number of events after a position, up to a limit, and the position of the last of them.
 select count(*), max(position) from (select position from journal where position > ? order by position limit ?)
 
 -- name: remove_offers
--- The offers that were made in a stretch of the journal, have ended, and show nothing that is left. The id of a message
--- is the first 50 characters of a delivery's.
+-- Remove offers that were made in a range of the journal, have ended, and have no remaining message. The first 50
+-- characters of a delivery's id are the id of its message.
 delete from offers
 where id in (
     select details ->> 'offer' from journal where position > ?1 and position <= ?2 and action = 'offer.made'
@@ -177,7 +177,7 @@ where id in (
 )
 
 -- name: remove_offer_events
--- The events in a stretch of the journal that name an offer that is gone.
+-- Remove the events in a range of the journal that name a removed offer.
 delete from journal
 where position > ?1 and position <= ?2 and action in ('offer.made', 'offer.renewed', 'offer.ended', 'evidence')
     and details ->> 'offer' is not null and not exists (select 1 from offers where id = details ->> 'offer')

@@ -5,7 +5,7 @@ select id, session, key, agent, parent_agent, request, mode, launcher, state, st
 from runs where id = ?
 
 -- name: put
--- Add a run or replace what is known of it.
+-- Add a run or replace it.
 insert into runs (id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -20,7 +20,7 @@ set session = excluded.session, key = excluded.key, agent = excluded.agent,
     reason = excluded.reason, ended_at = excluded.ended_at, is_told = excluded.is_told
 
 -- name: of_session
--- The run that has a session.
+-- The run of a session.
 select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
 from runs where session = ?
@@ -32,41 +32,41 @@ select id, session, key, agent, parent_agent, request, mode, launcher, state, st
 from runs where parent = ? order by seq
 
 -- name: alive
--- How many children of an agent have not ended.
+-- The number of children of an agent that have not ended.
 select count(*) from runs indexed by runs_alive where parent_agent = ? and ended_at is null
 
 -- name: untold
--- The ended runs whose parents do not know it.
+-- The ended runs whose parents were not notified.
 select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
 from runs where ended_at is not null and is_told = 0 order by seq limit ?
 
 -- name: uncleared
--- The ended runs whose folders are there.
+-- The ended runs whose folders still exist.
 select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
 from runs where ended_at is not null and folder is not null order by seq limit ?
 
 -- name: newest
--- The runs that were spawned last.
+-- All runs, newest first.
 select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
 from runs order by seq desc
 
 -- name: newest_open
--- The same that have not ended.
+-- The runs that have not ended, newest first.
 select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
 from runs where ended_at is null order by seq desc
 
 -- name: newest_of_agent
--- The same of an agent.
+-- The runs of an agent, newest first.
 select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
 from runs where agent = ? order by seq desc
 
 -- name: newest_of_parent_agent
--- The same of an agent's children.
+-- The runs of an agent's children, newest first.
 select id, session, key, agent, parent_agent, request, mode, launcher, state, started_at, parent, sibling_of, label,
     description, time_limit, thread_channel, thread_conversation, folder, stage, stop_reason, reason, ended_at, is_told
 from runs where parent_agent = ? order by seq desc

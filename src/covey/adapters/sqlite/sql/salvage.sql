@@ -15,5 +15,5 @@ delete from tasks where id not in (select id from messages) returning 1
 delete from posts where message_id not in (select id from messages) returning 1
 
 -- name: pairs
--- Remove the beginnings of dialogues whose message could not be saved.
+-- Remove the index entries of dialogues whose first message could not be saved.
 delete from pairs where message_id not in (select id from messages) returning 1

@@ -1,16 +1,16 @@
--- These run on the index, a database of its own beside the store.
+-- These statements run on the search index, a separate database beside the store.
 
 -- name: set_up
--- It is disposable: neither a crash nor a power cut may cost more than making it anew, so it never waits for the disk.
+-- The index is disposable: after a crash or a power cut it can be rebuilt, so it never waits for the disk.
 pragma synchronous = off;
 pragma cache_size = -16384
 
 -- name: version
--- Which form of the index the file has; 0 where it has none yet.
+-- The version of the index; 0 if there is none yet.
 pragma user_version
 
 -- name: create
--- The index, and how far it has come: the place and the id of the last message that it took in.
+-- The index, and its progress: the place and the id of the last indexed message.
 create virtual table words using fts5 (
     subject, text, id unindexed, scope unindexed, kind unindexed, sender unindexed, created_at unindexed,
     tokenize = 'unicode61 remove_diacritics 0'
@@ -20,35 +20,35 @@ insert into progress values (0, '');
 pragma user_version = 2
 
 -- name: progress
--- How far it has come.
+-- The place and the id of the last indexed message.
 select seq, id from progress
 
 -- name: advance
--- How far it has come now.
+-- Store the place and the id of the last indexed message.
 update progress set seq = ?, id = ?
 
 -- name: next_places
--- The next places of messages that it has taken in.
+-- The next places of indexed messages.
 select id from words_docsize where id > ? order by id limit ?
 
 -- name: newest
--- The newest messages that it has taken in, newest first.
+-- The newest indexed messages, newest first.
 select rowid, id from words order by rowid desc limit ?
 
 -- name: drop
--- One message that is gone.
+-- Remove one message.
 delete from words where rowid = ?
 
 -- name: take_in
--- One message.
+-- Add one message.
 insert into words (rowid, subject, text, id, scope, kind, sender, created_at) values (?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: find
--- The messages that fit, best first; of those that fit as well the oldest first.
+-- The messages that match, by rank; those of the same rank by age, oldest first.
 select id, snippet(words, -1, '«', '»', '…', 24) from words where words match ? order by rank, rowid limit ?
 
 -- name: find_fitting
--- The same among those of a scope, a subject, a kind, a sender or a time; looks at every message that has the words.
+-- The matching messages of a scope, a subject, a kind, a sender or a time; scans every message that has the words.
 select id, snippet(words, -1, '«', '»', '…', 24) from words
 where words match ?1 and (?3 is null or scope = ?3) and (?4 is null or subject = ?4) and (?5 is null or kind = ?5)
     and (?6 is null or sender = ?6) and (?7 is null or created_at > ?7)

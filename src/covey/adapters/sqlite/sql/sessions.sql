@@ -5,7 +5,7 @@ select id, key, agent, kind, holder_lock, holder_pid, holder_started, secret_has
 from sessions where id = ?
 
 -- name: put
--- Add a session or replace what is known of it.
+-- Add a session or replace it.
 insert into sessions (id, key, agent, kind, holder_lock, holder_pid, holder_started, secret_hash, joined_at, seen_at,
     lease_us, activity, label, capacity, overflow, ended_at, end_reason, hooked_at, status)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -36,7 +36,7 @@ select id, key, agent, kind, holder_lock, holder_pid, holder_started, secret_has
 from sessions where label = ? and ended_at is null order by joined_at, rowid
 
 -- name: current
--- All sessions that have not ended, oldest first: one of their indexes from end to end, then sorted.
+-- All sessions that have not ended, oldest first; scans one of their indexes, then sorts.
 select id, key, agent, kind, holder_lock, holder_pid, holder_started, secret_hash, joined_at, seen_at, lease_us, activity,
     label, capacity, overflow, ended_at, end_reason, hooked_at, status
 from sessions indexed by sessions_by_agent where ended_at is null order by joined_at, rowid

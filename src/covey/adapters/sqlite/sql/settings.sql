@@ -3,5 +3,5 @@
 select value from settings where name = ?
 
 -- name: put
--- Set it.
+-- Add a setting or replace it.
 insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value

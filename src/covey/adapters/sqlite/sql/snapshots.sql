@@ -1,22 +1,22 @@
 -- name: set_up
--- A file that nobody else knows. The one that answers comes last: what follows an answer waits until it is read.
+-- For a private file. The pragma that returns a row comes last, because the next statement would wait until it is read.
 pragma synchronous = off;
 pragma journal_mode = off
 
 -- name: plain
--- A file by itself, without a log beside it.
+-- Use a single file, without a log beside it.
 pragma journal_mode = delete
 
 -- name: detach
--- The copy of a replica is a store of its own.
+-- Turn the copy of a replica into an independent store.
 drop table if exists replica
 
 -- name: alone
--- From now on nobody else can open the file, once it was written to.
+-- Keep the file locked for other connections, from the next write on.
 pragma locking_mode = exclusive
 
 -- name: claim
--- Write to it, without changing anything.
+-- Take the lock with an empty write transaction.
 begin exclusive;
 commit
 
@@ -25,7 +25,7 @@ commit
 select coalesce(max(position), 0) from journal
 
 -- name: tables
--- What tables there are: an older store has fewer.
+-- The names of the tables; an older store has fewer.
 select name from sqlite_schema where type = 'table'
 
 -- name: with_files

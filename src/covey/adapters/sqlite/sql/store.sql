@@ -1,29 +1,29 @@
 -- name: begin
--- Begin to write; nobody else can until this ends.
+-- Begin a write transaction, which excludes other writers.
 begin immediate
 
 -- name: view
--- Begin to read one consistent view.
+-- Begin a read transaction on a snapshot.
 begin deferred
 
 -- name: commit
--- Make everything durable at once.
+-- Commit the transaction.
 commit
 
 -- name: rollback
--- Undo everything since begin.
+-- Roll back the transaction.
 rollback
 
 -- name: mark
--- Remember this point, so that one operation among several can be undone alone.
+-- Set a savepoint, so that one operation among several can be rolled back alone.
 savepoint operation
 
 -- name: undo
--- Undo what one operation wrote.
+-- Roll back one operation.
 rollback to operation
 
 -- name: keep
--- Forget the mark of an operation that went well, or was undone.
+-- Release the savepoint of an operation that succeeded or was rolled back.
 release operation
 
 -- name: version
@@ -31,11 +31,11 @@ release operation
 pragma data_version
 
 -- name: last
--- The last number that was given to an event or a placed delivery: both count with one counter.
+-- The last number of an event or a delivery: both use one counter.
 select max(coalesce((select max(position) from journal), 0), coalesce((select max(seq) from deliveries), 0))
 
 -- name: schema
--- How many tables and indexes the file has; none in a new one.
+-- The number of tables and indexes of the file; 0 in a new file.
 select count(*) from sqlite_schema
 
 -- name: directory
@@ -51,7 +51,7 @@ update directory set changes = changes + 1
 pragma schema_version
 
 -- name: read_mark
--- The mark of the program that made the file; 0 where it made none.
+-- The application id of the file; 0 if it has none.
 pragma application_id
 
 -- name: mark_store
@@ -59,47 +59,47 @@ pragma application_id
 pragma application_id = 1131378297
 
 -- name: log_ahead
--- From now on writers append to a log, and readers do not wait for them. The file remembers it.
+-- Switch to a write-ahead log, so that readers do not wait for writers. The setting is stored in the file.
 pragma journal_mode = wal
 
 -- name: give_pages_back
--- A file without tables can give free pages back later, a few at a time. It remembers it.
+-- Let the file return free pages later, a few at a time. Works only before the first table; stored in the file.
 pragma auto_vacuum = incremental
 
 -- name: applied
--- The migrations that the file has gone through.
+-- The migrations that were applied to the file.
 select name from migrations
 
 -- name: start
--- The list of migrations itself comes before the first of them.
+-- The table of migrations, created before the first migration.
 create table if not exists migrations (name text primary key, applied_at text not null) strict, without rowid
 
 -- name: apply
--- Note that a migration was done.
+-- Record that a migration was applied.
 insert into migrations (name, applied_at) values (?, strftime('%Y-%m-%dT%H:%M:%f000+00:00', 'now'))
 
 -- name: check
--- Look for damage; one row with ok where there is none.
+-- Check for damage; the result is one row with ok if there is none.
 pragma integrity_check
 
 -- name: quick_check
--- The same without comparing the indexes with their tables.
+-- Check for damage without comparing the indexes with their tables.
 pragma quick_check
 
 -- name: reindex
--- Make all indexes anew.
+-- Rebuild all indexes.
 reindex
 
 -- name: uncount
--- Forget how many are queued.
+-- Remove all counts of queued deliveries.
 delete from inboxes
 
 -- name: recount
--- Count again how many are queued.
+-- Count the queued deliveries of each inbox again.
 insert into inboxes (inbox, queued) select inbox, count(*) from deliveries where state = 'queued' group by inbox
 
 -- name: miscounted
--- The inboxes whose count of queued deliveries is not what is there.
+-- The inboxes whose count of queued deliveries is wrong.
 select inbox from (
     select inbox, count(*) as there, 0 as counted from deliveries where state = 'queued' group by inbox
     union all

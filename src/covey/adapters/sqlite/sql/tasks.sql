@@ -5,7 +5,7 @@ select id, delegator, agent, state, created_at, updated_at, delegator_session, p
 from tasks where id = ?
 
 -- name: put
--- Add a task or replace what is known of it.
+-- Add a task or replace it.
 insert into tasks (id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -24,7 +24,7 @@ select id, delegator, agent, state, created_at, updated_at, delegator_session, p
 from tasks indexed by tasks_pending where agent = ? and state = 'pending' and claimed_by is null order by seq limit ?
 
 -- name: held
--- The tasks of an agent that take a place of its quota.
+-- The tasks of an agent that count against its quota.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks indexed by tasks_held
@@ -32,67 +32,67 @@ where agent = ? and (state in ('accepted', 'working') or (state = 'pending' and 
 order by seq
 
 -- name: places
--- How many these are.
+-- The number of tasks of an agent that count against its quota.
 select count(*) from tasks indexed by tasks_held
 where agent = ? and (state in ('accepted', 'working') or (state = 'pending' and claimed_by is not null))
 
 -- name: left
--- Those that sessions which have ended left.
+-- The tasks of an agent that ended sessions left.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks indexed by tasks_left where agent = ? and abandoned_at is not null order by seq limit ?
 
 -- name: all_held
--- The tasks that take a place of anybody's quota.
+-- The tasks of all agents that count against a quota.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks where state in ('accepted', 'working') or (state = 'pending' and claimed_by is not null)
 order by agent, seq
 
 -- name: of_session
--- The tasks that a session has.
+-- The tasks that a session has claimed.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks where claimed_by = ? order by seq
 
 -- name: due
--- The tasks whose deadline has come.
+-- The unfinished tasks whose deadline has passed.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks where finished_at is null and deadline <= ? order by deadline, seq limit ?
 
 -- name: untold
--- The abandoned tasks whose delegators do not know it.
+-- The abandoned tasks whose delegators were not notified.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks where abandoned_at is not null and is_told = 0 order by seq limit ?
 
 -- name: children
--- The tasks that were handed on from one.
+-- The parts of a task.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks where parent = ? order by seq
 
 -- name: newest
--- The tasks that were handed over last.
+-- All tasks, newest first.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks order by seq desc
 
 -- name: newest_open
--- The same that are not finished.
+-- The unfinished tasks, newest first.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks where finished_at is null order by seq desc
 
 -- name: newest_of_agent
--- The same of an agent.
+-- The tasks of an agent, newest first.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks where agent = ? order by seq desc
 
 -- name: newest_of_delegator
--- The same of a delegator.
+-- The tasks of a delegator, newest first.
 select id, delegator, agent, state, created_at, updated_at, delegator_session, parent, scope, deadline,
     claimed_by, attempt, abandoned_at, is_told, reason, progress, result, finished_at
 from tasks where delegator = ? order by seq desc

@@ -5,7 +5,7 @@ select message_id, debtor, thread, asker, asker_session, state, scope, subject, 
 from tickets where message_id = ? and debtor = ?
 
 -- name: put
--- Add a ticket or replace what is known of it.
+-- Add a ticket or replace it.
 insert into tickets (message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer,
     trouble, awaits, closed_at, close_reason)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -22,31 +22,31 @@ select message_id, debtor, thread, asker, asker_session, state, scope, subject, 
 from tickets where message_id = ? order by debtor
 
 -- name: owed_in
--- What is owed in a scope, oldest first.
+-- The tickets of a scope that are not closed, oldest first.
 select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
     closed_at, close_reason
 from tickets where scope = ? and state <> 'closed' order by opened_at, rowid
 
 -- name: owed_by
--- What an agent owes, oldest first.
+-- The tickets that an agent has to answer or archive, oldest first.
 select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
     closed_at, close_reason
 from tickets where debtor = ? and state <> 'closed' order by opened_at, rowid
 
 -- name: owed_to
--- What an agent is owed, oldest first.
+-- The tickets of an agent's own requests that are not closed, oldest first.
 select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
     closed_at, close_reason
 from tickets where asker = ? and state <> 'closed' order by opened_at, rowid
 
 -- name: awaiting
--- The tickets that wait for a question back.
+-- The tickets that wait for the answer to a question back.
 select message_id, debtor, thread, asker, asker_session, state, scope, subject, opened_at, due_at, answer, trouble, awaits,
     closed_at, close_reason
 from tickets where awaits = ? and state <> 'closed' order by opened_at, rowid
 
 -- name: debtors
--- Who owes something: from one to the next in their index.
+-- The agents that owe an answer. Skips through the index, so the tickets of an agent are not scanned.
 with recursive found (debtor) as (
     select min(debtor) from tickets where state <> 'closed'
     union all

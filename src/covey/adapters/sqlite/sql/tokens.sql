@@ -3,7 +3,7 @@
 select hash, agent, created_at, revoked_at, note, used_at from tokens where hash = ?
 
 -- name: put
--- Add a token or replace what is known of it.
+-- Add a token or replace it.
 insert into tokens (hash, agent, created_at, revoked_at, note, used_at) values (?, ?, ?, ?, ?, ?)
 on conflict (hash) do update
 set agent = excluded.agent, created_at = excluded.created_at, revoked_at = excluded.revoked_at, note = excluded.note,

@@ -4,7 +4,7 @@ select root, began_at, updated_at, messages, depth, children, base, refused, sto
 from trees where root = ?
 
 -- name: put
--- Add a tree or replace what is known of it.
+-- Add a tree or replace it.
 insert into trees (root, began_at, updated_at, messages, depth, children, base, refused, stopped, stopped_at, talks, echoes)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (root) do update
@@ -13,12 +13,12 @@ set began_at = excluded.began_at, updated_at = excluded.updated_at, messages = e
     stopped = excluded.stopped, stopped_at = excluded.stopped_at, talks = excluded.talks, echoes = excluded.echoes
 
 -- name: stopped
--- The trees that are stopped, the one that grew last first.
+-- The stopped trees, by their last growth, newest first.
 select root, began_at, updated_at, messages, depth, children, base, refused, stopped, stopped_at, talks
 from trees indexed by trees_stopped where stopped is not null or echoes > 0 order by updated_at desc, root desc
 
 -- name: since
--- The trees that grew since a time, the one that grew last first.
+-- The trees that grew since a time, by their last growth, newest first.
 select root, began_at, updated_at, messages, depth, children, base, refused, stopped, stopped_at, talks
 from trees where updated_at >= ? order by updated_at desc, root desc limit ?
 

@@ -6,7 +6,7 @@ set session = excluded.session, since = excluded.since, until = excluded.until, 
     takes_questions = excluded.takes_questions
 
 -- name: remove
--- Forget a wait.
+-- Remove a wait.
 delete from waits where asker = ? and what = ?
 
 -- name: of

@@ -13,8 +13,8 @@ from threading import RLock, get_ident
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar, cast
 
-from covey.adapters.sqlite.transactions.operations import Job
 from covey.adapters.sqlite.transactions.read_queue import MAX_BATCH, MAX_WAITING, QueuedOperation, settle
+from covey.adapters.sqlite.transactions.transaction import PendingOperation
 from covey.adapters.sqlite.transactions.writer import Writer
 from covey.core.errors import StoreBusy, StoreClosed, StoreUnconfirmed
 from covey.threads import WorkerThread
@@ -129,7 +129,7 @@ class CommitQueue:
             await asyncio.wait((self._idle,), timeout=self._limit_s)
         if self._watch is not None:
             self._watch.cancel()
-        self._moves += 1  # ignore a late answer to an offered batch
+        self._moves += 1  # ignore a late answer to a batch that was begun
         closed: asyncio.Future[None] = loop.create_future()
         self._errands.run(WriterJob(self._writer.close, loop, partial(_end, closed), _nothing))
         self._errands.end()
@@ -156,7 +156,7 @@ class CommitQueue:
             # when this job is done, the batch is over.
             self._errands.run(WriterJob(self._writer.abandon, loop, self._finished, _nothing))
 
-    def _at_once(self, operation: Callable[[Any], Awaitable[object]], loop: Loop) -> Job | None:
+    def _at_once(self, operation: Callable[[Any], Awaitable[object]], loop: Loop) -> PendingOperation | None:
         """Commit a light operation outside the queue, without a loop iteration before and after, if no batch is
         running. Only for the first operation of a loop iteration, and not after a batch of several: those share a
         batch."""
@@ -166,7 +166,7 @@ class CommitQueue:
             return None
         self._has_been_quick = True
         loop.call_soon(self._be_quick_again)
-        job = Job(operation)
+        job = PendingOperation(operation)
         try:
             self._writer.run((job,))
             self._writer.commit(is_light=True)
@@ -197,7 +197,9 @@ class CommitQueue:
             self._writer.run(self._batch)
             if is_light:
                 self._writer.commit(is_light=True)
-            is_offered = not is_light and self._writer.offer(partial(self._tell, cast(Loop, self._loop), self._moves))
+            is_offered = not is_light and self._writer.begin_commit(
+                partial(self._tell, cast(Loop, self._loop), self._moves)
+            )
         except BaseException as error:  # noqa: BLE001 - the callers get it, and the queue must live on
             self._finished(error)
             return
@@ -207,7 +209,7 @@ class CommitQueue:
             self._send(self._writer.commit)
 
     def _tell(self, loop: Loop, moves: int) -> None:
-        """Continue the offered batch on the event loop. Called on any thread."""
+        """Continue the begun batch on the event loop. Called on any thread."""
         try:
             loop.call_soon_threadsafe(self._commit_offered, moves)
         except RuntimeError:

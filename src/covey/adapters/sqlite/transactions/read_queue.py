@@ -7,9 +7,9 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final, TypeVar, cast
 
-from covey.adapters.sqlite.transactions.operations import Job
+from covey.adapters.sqlite.transactions.transaction import PendingOperation
 from covey.core.errors import StoreBusy, StoreClosed
-from covey.core.ids import MessageId
+from covey.core.names import MessageId
 from covey.threads import start_thread
 
 T = TypeVar("T")
@@ -20,12 +20,12 @@ MAX_BATCH: Final = 256
 MAX_WAITING: Final = 10_000
 """Most operations in a queue. One more is refused with StoreBusy."""
 
-Take = Callable[[], Sequence[Job]]
+Take = Callable[[], Sequence[PendingOperation]]
 Serve = Callable[[Take], object]
 """Takes the waiting operations when ready for them, and runs them."""
 
 
-class QueuedOperation(Job):
+class QueuedOperation(PendingOperation):
     """An operation with a future that a caller on an event loop awaits."""
 
     __slots__ = ("future", "is_light", "is_long", "loop", "since")
@@ -37,7 +37,7 @@ class QueuedOperation(Job):
         is_long: bool = False,
         is_light: bool = False,
     ) -> None:
-        self.operation = operation  # not through `Job.__init__`: every commit runs this code
+        self.operation = operation  # not through `PendingOperation.__init__`: every commit runs this code
         self.value: Any = None
         self.error: BaseException | None = None
         self.filed: Sequence[MessageId] = ()

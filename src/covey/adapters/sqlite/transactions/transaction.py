@@ -1,10 +1,12 @@
-"""The transaction: all records over one connection, and the topics to ring."""
+"""The transaction: all records over one connection, the topics to ring, and the operations that wait for one."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Any
 
 from covey.adapters.sqlite.engine.access import Access
-from covey.core.ids import Topic
+from covey.core.errors import StoreUnconfirmed
 from covey.core.late import late
+from covey.core.names import MessageId, Topic
 
 Ring = Callable[[Collection[Topic]], None]
 """Called with each topic once when a commit is durable, on the thread that writes. Never blocks, never raises."""
@@ -34,8 +36,8 @@ class SqliteTransaction:
         return self
 
     @property
-    def moment(self) -> int:
-        return self._access.known.moment
+    def directory_version(self) -> int:
+        return self._access.known.directory_version
 
     def ring(self, topic: Topic) -> None:
         self.topics.append(topic)
@@ -66,25 +68,25 @@ class SqliteTransaction:
 
     @late
     def messages(self):
-        from covey.adapters.sqlite.records.messages import SqliteMessages
+        from covey.adapters.sqlite.records.mail import SqliteMessages
 
         return SqliteMessages(self._access)
 
     @late
     def deliveries(self):
-        from covey.adapters.sqlite.records.deliveries import SqliteDeliveries
+        from covey.adapters.sqlite.records.mail import SqliteDeliveries
 
         return SqliteDeliveries(self._access)
 
     @late
     def inboxes(self):
-        from covey.adapters.sqlite.records.inboxes import SqliteInboxes
+        from covey.adapters.sqlite.records.mail import SqliteInboxes
 
         return SqliteInboxes(self._access)
 
     @late
     def offers(self):
-        from covey.adapters.sqlite.records.offers import SqliteOffers
+        from covey.adapters.sqlite.records.tickets import SqliteOffers
 
         return SqliteOffers(self._access)
 
@@ -96,13 +98,13 @@ class SqliteTransaction:
 
     @late
     def tasks(self):
-        from covey.adapters.sqlite.records.tasks import SqliteTasks
+        from covey.adapters.sqlite.records.work import SqliteTasks
 
         return SqliteTasks(self._access)
 
     @late
     def runs(self):
-        from covey.adapters.sqlite.records.runs import SqliteRuns
+        from covey.adapters.sqlite.records.work import SqliteRuns
 
         return SqliteRuns(self._access)
 
@@ -120,7 +122,7 @@ class SqliteTransaction:
 
     @late
     def waits(self):
-        from covey.adapters.sqlite.records.waits import SqliteWaits
+        from covey.adapters.sqlite.records.work import SqliteWaits
 
         return SqliteWaits(self._access)
 
@@ -143,13 +145,32 @@ class SqliteTransaction:
         return SqliteJournal(self._access)
 
     @late
-    def holdings(self):
-        from covey.adapters.sqlite.records.pruning import SqliteHoldings
+    def retention(self):
+        from covey.adapters.sqlite.records.pruning import SqliteRetentionQueries
 
-        return SqliteHoldings(self._access)
+        return SqliteRetentionQueries(self._access)
 
     @late
     def pruned(self):
         from covey.adapters.sqlite.records.pruning import SqlitePruned
 
         return SqlitePruned(self._access)
+
+
+class PendingOperation:
+    """An operation and its result."""
+
+    __slots__ = ("error", "filed", "operation", "value")
+
+    def __init__(self, operation: Callable[[Any], Awaitable[Any]]) -> None:
+        self.operation = operation
+        self.value: Any = None
+        self.error: BaseException | None = None
+        self.filed: Sequence[MessageId] = ()
+        """Messages that the operation has filed."""
+
+    def fail(self, error: BaseException) -> None:
+        """Record the error of the batch. If the error leaves durability unknown, it names this operation's own
+        messages."""
+        is_open = isinstance(error, StoreUnconfirmed)
+        self.error = error.about(self.filed) if is_open else error

@@ -13,17 +13,13 @@ from typing import TypeVar
 import apsw
 
 import covey.ports as ports
-from covey.adapters.sqlite.engine.access import Access, on_one_cursor
-from covey.adapters.sqlite.engine.condition import Condition
+from covey.adapters.sqlite.engine.access import Access, ConnectionCache, on_one_cursor, statements
 from covey.adapters.sqlite.engine.connection import Schema
-from covey.adapters.sqlite.engine.connection_cache import ConnectionCache
-from covey.adapters.sqlite.engine.statements import statements
-from covey.adapters.sqlite.engine.trouble import BUSY_LIMIT_S, concerns_store, explain, raise_explained
+from covey.adapters.sqlite.engine.files import BUSY_LIMIT_S, StoreCondition, concerns_store, explain, raise_explained
 from covey.adapters.sqlite.engine.writer_lock import WriterLock
-from covey.adapters.sqlite.records.inboxes import write_counts
-from covey.adapters.sqlite.transactions.operations import Job
-from covey.adapters.sqlite.transactions.transaction import Ring, SqliteTransaction
-from covey.core.drive import finish
+from covey.adapters.sqlite.records.mail import write_counts
+from covey.adapters.sqlite.transactions.transaction import PendingOperation, Ring, SqliteTransaction
+from covey.core.coroutine import finish
 from covey.core.errors import CoveyError
 
 T = TypeVar("T")
@@ -35,7 +31,7 @@ _ROLLBACK = _SQL["rollback"]
 _VERSION = _SQL["version"]
 
 
-class Spoiled(Exception):
+class FailedAfterWrite(Exception):
     """An operation raised after it had written."""
 
 
@@ -48,7 +44,7 @@ class Writer:
         path: str,
         turnstile: WriterLock,
         ring: Ring,
-        condition: Condition,
+        condition: StoreCondition,
         known: ConnectionCache | None = None,
         sync: Callable[[], None] | None = None,
     ) -> None:
@@ -112,7 +108,7 @@ class Writer:
             self.abandon()
             raise
 
-    def run(self, jobs: Sequence[Job]) -> None:
+    def run(self, jobs: Sequence[PendingOperation]) -> None:
         """Run operations in the current transaction, each atomic by itself. An exception from this method concerns the
         store; the transaction is undone then."""
         try:
@@ -125,7 +121,7 @@ class Writer:
             self.abandon()
             raise
 
-    def offer(self, tell: Callable[[], None]) -> bool:
+    def begin_commit(self, tell: Callable[[], None]) -> bool:
         """Start the acceptance of a replica's batch if no thread is needed to wait for the answer. True: `tell` is
         called, on any thread, when it is time to commit. False: there is nothing to start. A batch that fails is
         undone."""
@@ -133,7 +129,7 @@ class Writer:
         return False
 
     def is_taken(self) -> bool:
-        """Tell whether the offered batch is accepted, so that `commit` takes no time."""
+        """Tell whether the batch is accepted, so that `commit` takes no time."""
         return False
 
     def commit(self, *, is_light: bool = False) -> None:
@@ -154,7 +150,7 @@ class Writer:
             raise
         self._ring_topics()
 
-    def run_and_commit(self, jobs: Sequence[Job]) -> None:
+    def run_and_commit(self, jobs: Sequence[PendingOperation]) -> None:
         """Run operations in the current transaction, and commit."""
         self.run(jobs)
         self.commit()
@@ -176,16 +172,16 @@ class Writer:
             self._schema.check()
         self._transaction.begin(version)
 
-    def _run(self, jobs: Sequence[Job]) -> None:
+    def _run(self, jobs: Sequence[PendingOperation]) -> None:
         try:
             self._run_unmarked(jobs)
-        except Spoiled:
+        except FailedAfterWrite:
             self._undo()
             self._begin()
             for job in jobs:
                 self._run_marked(job)
 
-    def _run_unmarked(self, jobs: Sequence[Job]) -> None:
+    def _run_unmarked(self, jobs: Sequence[PendingOperation]) -> None:
         transaction, known, total_changes = self._transaction, self._known, self._connection.total_changes
         filed = self._access.filed
         for job in jobs:
@@ -196,12 +192,12 @@ class Writer:
                 if isinstance(error, apsw.Error) and concerns_store(error):
                     raise
                 if (total_changes(), known.changes) != (before, counted):
-                    raise Spoiled from None
+                    raise FailedAfterWrite from None
                 job.error = explain(self._path, error) if isinstance(error, UnicodeDecodeError) else error
                 del transaction.topics[rung:]
             job.filed = filed[first:]
 
-    def _run_marked(self, job: Job) -> None:
+    def _run_marked(self, job: PendingOperation) -> None:
         rung, first = len(self._transaction.topics), len(self._access.filed)
         self._execute(_SQL["mark"])
         try:

@@ -1,1 +1,1 @@
-"""The doctor: one examination for each area of a space."""
+"""The doctor: examinations of a space, area by area, and the repair of what they find."""

@@ -3,37 +3,34 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
 
-from covey.core.address import Address, AddressKind, parse_session_key
 from covey.core.care.diagnoses import BINDING_DEAD, CHANNEL_INCOMPLETE, POST_MISSING, POST_STUCK
 from covey.core.care.finding import Area, Examination, Finding
-from covey.core.channels.binding import Binding
 from covey.core.channels.channel import private_setting_of, read_config, setting_of
-from covey.core.channels.post import Post, PostState
+from covey.core.channels.post import Binding, Post, PostState
 from covey.core.errors import Invalid
-from covey.core.identity import Identity
-from covey.core.ids import SessionId, inbox_topic, parked_inbox
-from covey.core.ledger.delivery import Delivery, DeliveryState
-from covey.core.names import AgentName
-from covey.core.text.wording import counted
-from covey.ports.checkup import Tell
+from covey.core.identity import Address, AddressKind, Identity, parse_session_key
+from covey.core.ledger.delivery import DeliveryRecord, DeliveryState
+from covey.core.names import AgentName, SessionId, inbox_topic, parked_inbox
+from covey.core.reporting import counted
+from covey.ports.care import ProgressCallback
 from covey.ports.clock import Clock
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act
-from covey.services.care.doctor.note import note
-from covey.services.channels.posting import let_next, post_all
-from covey.services.known import known_message
+from covey.services.care.doctor.journal import note
+from covey.services.channels.conversations import let_next, post_all
+from covey.services.records import known_message
 
 MOST: Final = 1_000_000
 """The number of pending posts per channel that are examined."""
 
 
-class Ailing(NamedTuple):
+class ChannelProblems(NamedTuple):
     """Faults of channels."""
 
     channels: int
     stuck: Sequence[Post]
     """Posts at the head of their conversation without a time for the next try."""
-    unposted: Sequence[Delivery]
+    unposted: Sequence[DeliveryRecord]
     """Deliveries in the inbox of a channel without a post."""
     incomplete: Sequence[AgentName]
     dead: Sequence[str]
@@ -43,7 +40,7 @@ class Ailing(NamedTuple):
         found = (
             Finding(
                 POST_STUCK,
-                f"{counted(len(self.stuck), 'post')} that would never be tried",
+                f"{counted(len(self.stuck), 'post')} without a time for the next attempt",
                 tuple(f"{post.id} of {post.channel}" for post in self.stuck),
             ),
             Finding(
@@ -53,10 +50,12 @@ class Ailing(NamedTuple):
             ),
             Finding(
                 CHANNEL_INCOMPLETE,
-                f"{counted(len(self.incomplete), 'channel')} without the address of its people",
+                f"{counted(len(self.incomplete), 'channel')} without a URL",
                 tuple(self.incomplete),
             ),
-            Finding(BINDING_DEAD, f"{counted(len(self.dead), 'conversation')} bound to nobody", tuple(self.dead)),
+            Finding(
+                BINDING_DEAD, f"{counted(len(self.dead), 'conversation')} without a live recipient", tuple(self.dead)
+            ),
         )
         return tuple(finding for finding in found if finding.items)
 
@@ -68,7 +67,7 @@ class ChannelsCheckup:
         self._store = store
         self._clock = clock
 
-    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+    async def examine(self, *, thorough: bool, tell: ProgressCallback) -> Examination:
         del thorough, tell
         found = await self._store.read(_look, is_long=True)
         return Examination(self.area, counted(found.channels, "channel"), found.findings())
@@ -92,11 +91,11 @@ class ChannelsCheckup:
         await self._store.commit(operation, is_long=True)
 
 
-async def _look(tx: Transaction) -> Ailing:
+async def _look(tx: Transaction) -> ChannelProblems:
     agents = await tx.agents.all()
     channels = [agent.name for agent in agents if agent.card.channel]
     bindings = [(binding, await _why_dead(tx, binding)) for binding in await tx.bindings.all()]
-    return Ailing(
+    return ChannelProblems(
         channels=len(channels),
         stuck=[post for channel in channels for post in await _stuck(tx, channel)],
         unposted=[copy for channel in channels async for copy in _unposted(tx, channel)],
@@ -112,7 +111,7 @@ async def _stuck(tx: Transaction, channel: AgentName) -> Sequence[Post]:
     return [post for post in heads.values() if post.next_at is None]
 
 
-async def _unposted(tx: Transaction, channel: AgentName) -> AsyncIterator[Delivery]:
+async def _unposted(tx: Transaction, channel: AgentName) -> AsyncIterator[DeliveryRecord]:
     after = 0
     while page := await tx.inboxes.waiting(parked_inbox(channel), {DeliveryState.QUEUED}, after):
         after = page[-1].seq
@@ -134,7 +133,7 @@ async def _why_dead(tx: Transaction, binding: Binding) -> str | None:
     """Return why a conversation has no recipient; None if it has one."""
     channel = await tx.agents.get(binding.channel)
     if channel is None or not channel.card.channel:
-        return f"{binding.channel} is no channel"
+        return f"{binding.channel} is not a channel"
     return await _why_gone(tx, binding.to)
 
 
@@ -143,10 +142,10 @@ async def _why_gone(tx: Transaction, to: Address) -> str | None:
         session = await tx.sessions.get(SessionId(to.value))
         return None if session is not None and not session.has_ended else f"session {to.value} has ended"
     agent = parse_session_key(to.value).agent if to.kind is AddressKind.KEY else AgentName(to.value)
-    return None if await tx.agents.get(agent) is not None else f"no agent is called {agent}"
+    return None if await tx.agents.get(agent) is not None else f"no agent has the name {agent}"
 
 
-async def _post(act: Act, delivery: Delivery) -> None:
+async def _post(act: Act, delivery: DeliveryRecord) -> None:
     """Create the missing post of a delivery."""
     message = await known_message(act.tx, delivery.message_id)
     answered = await act.tx.messages.get(message.in_reply_to) if message.in_reply_to is not None else None

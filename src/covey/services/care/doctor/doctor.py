@@ -7,18 +7,14 @@ from covey.core.care.diagnoses import NOT_EXAMINED, RECORD_UNREADABLE, STORE_DAM
 from covey.core.care.finding import Area, Examination, Finding
 from covey.core.errors import CoveyError, MessageDamaged, RecordDamaged, StoreCorrupt, Unavailable
 from covey.core.identity import Identity
-from covey.ports.checkup import Checkup, Tell
+from covey.ports.care import Checkup, ProgressCallback
 from covey.ports.space import Ports
 from covey.services.care.audit import Audit
 from covey.services.care.doctor.channels import ChannelsCheckup
-from covey.services.care.doctor.inboxes import InboxesCheckup
 from covey.services.care.doctor.journal import JournalCheckup
-from covey.services.care.doctor.offers import OffersCheckup
-from covey.services.care.doctor.runs import RunsCheckup
-from covey.services.care.doctor.sessions import SessionsCheckup
+from covey.services.care.doctor.mail import InboxesCheckup, OffersCheckup, TicketsCheckup
 from covey.services.care.doctor.storms import StormsCheckup
-from covey.services.care.doctor.tasks import TasksCheckup
-from covey.services.care.doctor.tickets import TicketsCheckup
+from covey.services.care.doctor.work import RunsCheckup, SessionsCheckup, TasksCheckup
 from covey.services.care.upkeep import Upkeep
 
 Opening = Callable[[], Sequence[Checkup]]
@@ -42,7 +38,7 @@ RECORD_AREAS: Final = (
 """Areas that can be examined only if the records can be read."""
 
 
-class Failure(NamedTuple):
+class RepairFailure(NamedTuple):
     """A finding that could not be repaired."""
 
     finding: Finding
@@ -55,7 +51,7 @@ class Doctor:
         self._opening = opening
         self._records: Sequence[Checkup] = ()
 
-    async def examine(self, *, thorough: bool, tell: Callable[[Area], Tell]) -> AsyncIterator[Examination]:
+    async def examine(self, *, thorough: bool, tell: Callable[[Area], ProgressCallback]) -> AsyncIterator[Examination]:
         """Examine every area in turn, first those beneath the records, then the records. An area that can't be examined
         is reported as not examined."""
         is_blocked = False
@@ -76,16 +72,16 @@ class Doctor:
         for checkup in self._records:
             yield await _examined(checkup, thorough, tell)
 
-    async def mend(self, findings: Sequence[Finding], actor: Identity) -> Sequence[Failure]:
+    async def mend(self, findings: Sequence[Finding], actor: Identity) -> Sequence[RepairFailure]:
         """Apply the remedies, area by area. Return those that failed."""
-        failures: list[Failure] = []
+        failures: list[RepairFailure] = []
         for checkup in (*self._beneath, *self._records):
             due = [f for f in findings if f.diagnosis.area is checkup.area and f.remedy is not None]
             if due:
                 try:
                     await checkup.mend(due, actor)
                 except (CoveyError, OSError) as error:
-                    failures += [Failure(finding, _fact(error)) for finding in due]
+                    failures += [RepairFailure(finding, _fact(error)) for finding in due]
         return failures
 
 
@@ -97,7 +93,7 @@ def record_checkups(ports: Ports) -> Sequence[Checkup]:
         SessionsCheckup(store, clock, liveness, upkeep),
         OffersCheckup(store, clock),
         InboxesCheckup(store, clock, liveness),
-        TicketsCheckup(store, clock),
+        TicketsCheckup(store, clock, liveness),
         TasksCheckup(store, clock, upkeep),
         RunsCheckup(store, clock, upkeep),
         StormsCheckup(store, clock, liveness),
@@ -106,7 +102,7 @@ def record_checkups(ports: Ports) -> Sequence[Checkup]:
     )
 
 
-async def _examined(checkup: Checkup, thorough: bool, tell: Callable[[Area], Tell]) -> Examination:
+async def _examined(checkup: Checkup, thorough: bool, tell: Callable[[Area], ProgressCallback]) -> Examination:
     try:
         return await checkup.examine(thorough=thorough, tell=tell(checkup.area))
     except (RecordDamaged, MessageDamaged) as error:

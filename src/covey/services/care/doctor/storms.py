@@ -6,22 +6,22 @@ from typing import Final, NamedTuple
 
 from covey.core.care.diagnoses import TREE_ROOTLESS, WAIT_LEFT
 from covey.core.care.finding import Area, Examination, Finding
-from covey.core.directory.pause import WHOLE, Pause
+from covey.core.directory.routing import WHOLE, Pause
 from covey.core.identity import Identity
 from covey.core.ledger.waits import Wait
 from covey.core.names import AgentName
+from covey.core.reporting import counted
 from covey.core.storms.budget import Tree
-from covey.core.storms.stop import Stop
-from covey.core.text.wording import counted
-from covey.ports.checkup import Tell
+from covey.core.storms.flow import StormStop
+from covey.ports.care import ProgressCallback
 from covey.ports.clock import Clock
 from covey.ports.directory import Liveness
 from covey.ports.store import Store, Transaction
 from covey.services.act import Act
-from covey.services.care.doctor.note import note
-from covey.services.directory.pauses import pauses_of
-from covey.services.mail.waits import Graph
-from covey.services.storms.flows import stops_at
+from covey.services.care.doctor.journal import note
+from covey.services.directory.settings import pauses_of
+from covey.services.mail.waits import WaitGraph
+from covey.services.storms.storms import stops_at
 
 MOST: Final = 1_000_000
 """The number of trees that are examined."""
@@ -29,7 +29,7 @@ MOST: Final = 1_000_000
 LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Ailing(NamedTuple):
+class StormProblems(NamedTuple):
     """Faults of waits and trees, and the stops and pauses in force."""
 
     waits: int
@@ -39,7 +39,7 @@ class Ailing(NamedTuple):
     """Waits of sessions that are gone. An expired wait is removed when its agent waits again."""
     rootless: Sequence[Tree]
     stopped: Sequence[Tree]
-    exchanges: Sequence[Stop]
+    exchanges: Sequence[StormStop]
     paused: Mapping[AgentName, Pause]
 
     def notes(self) -> tuple[str, ...]:
@@ -54,12 +54,12 @@ class Ailing(NamedTuple):
         found = (
             Finding(
                 WAIT_LEFT,
-                f"{counted(len(self.left), 'wait')} of nobody",
+                f"{counted(len(self.left), 'wait')} of ended processes",
                 tuple(f"{wait.asker} for {wait.what}" for wait in self.left),
             ),
             Finding(
                 TREE_ROOTLESS,
-                f"{counted(len(self.rootless), 'causal tree')} of a message that never was",
+                f"{counted(len(self.rootless), 'causal tree')} of a missing message",
                 tuple(tree.root for tree in self.rootless),
             ),
         )
@@ -74,7 +74,7 @@ class StormsCheckup:
         self._clock = clock
         self._liveness = liveness
 
-    async def examine(self, *, thorough: bool, tell: Tell) -> Examination:
+    async def examine(self, *, thorough: bool, tell: ProgressCallback) -> Examination:
         del thorough, tell
         found = await self._store.read(self._look, is_long=True)
         if found.left:
@@ -103,12 +103,12 @@ class StormsCheckup:
 
         await self._store.commit(operation, is_long=True)
 
-    async def _look(self, tx: Transaction) -> Ailing:
+    async def _look(self, tx: Transaction) -> StormProblems:
         now = self._clock.now()
-        graph = Graph(tx, self._liveness, now, None)
+        graph = WaitGraph(tx, self._liveness, now, None)
         waits = await tx.waits.all()
         trees = await tx.trees.since(LONG_AGO, MOST)
-        return Ailing(
+        return StormProblems(
             waits=len(waits),
             trees=len(trees),
             left=[wait for wait in waits if wait.until > now and not await graph.is_there(wait)],
@@ -123,7 +123,7 @@ async def _is_rootless(tx: Transaction, tree: Tree) -> bool:
     return await tx.messages.get(tree.root) is None and not await tx.pruned.has(tree.root)
 
 
-def _told_stop(stop: Stop) -> str:
+def _told_stop(stop: StormStop) -> str:
     what = f"progress of task {stop.id}" if stop.is_task else f"exchange of {' and '.join(stop.agents)}"
     return f"the {what} is stopped: `covey storms` shows why"
 

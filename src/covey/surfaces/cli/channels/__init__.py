@@ -1,1 +1,1 @@
-"""Channels at work: carriers of posts to people, and listeners for their replies."""
+"""The verb `channels`: its actions, its views, and the output of running channels."""

@@ -7,17 +7,16 @@ from collections.abc import Callable
 from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
-from covey.core.address import parse_address
 from covey.core.channels.channel import console
-from covey.core.channels.post import Outgoing, Posted, PostState
+from covey.core.channels.post import OutgoingPost, PostAcceptance, PostState
 from covey.core.errors import Unavailable
-from covey.core.ids import MessageId
+from covey.core.identity import parse_address
 from covey.core.json import Json
 from covey.core.ledger.delivery import DeliveryState
 from covey.core.ledger.event import Action, Event
-from covey.core.names import AgentName
+from covey.core.names import AgentName, MessageId
 from covey.runtime.channels.pump import Pump
-from covey.services.channels.channels import Said
+from covey.services.channels.channels import PersonMessage
 from covey.surfaces.cli.demo.cast import Cast
 from covey.surfaces.cli.demo.script import (
     ACTS,
@@ -31,15 +30,17 @@ from covey.surfaces.cli.demo.script import (
     QUESTION,
     RELEASE,
     STALLED,
+    Line,
+    Transcript,
+    heading,
 )
-from covey.surfaces.cli.demo.transcript import Line, Transcript, heading
 from covey.surfaces.cli.terminal.output import Output
 from covey.surfaces.cli.views.events import event_document
 from covey.surfaces.python import space as spaces
 from covey.surfaces.python.space import Space
 
 
-class Stage:
+class DemoStage:
     def __init__(self, space: Space, output: Output) -> None:
         self._space = space
         self._output = output
@@ -50,7 +51,7 @@ class Stage:
         self.events = 0
         """The number of events shown so far."""
         self._position = 0
-        self._posted: dict[str, Outgoing] = {}
+        self._posted: dict[str, OutgoingPost] = {}
 
     def begin(self, title: str, scope: str | None) -> None:
         """Begin an act."""
@@ -77,13 +78,13 @@ class Stage:
         self.tell("posted", conversation=conversation, text=text)
         self.show(self._transcript.in_conversation(conversation, "reads", text))
 
-    async def post(self, outgoing: Outgoing) -> Posted:
+    async def post(self, outgoing: OutgoingPost) -> PostAcceptance:
         """Accept a post for a conversation: the stage acts as a channel.
 
         The post is shown when the journal reports it.
         """
         self._posted[outgoing.post.id] = outgoing
-        return Posted()
+        return PostAcceptance()
 
     async def until(self, found: Callable[[Event], bool]) -> Event:
         """Show events up to the one that matches, and return it."""
@@ -133,7 +134,7 @@ LIMIT_SECONDS: Final = 45.0
 """Limit for the whole demo on a busy machine. It usually takes a few seconds."""
 
 
-class Summary(NamedTuple):
+class DemoSummary(NamedTuple):
     """Numbers from the ledger at the end."""
 
     messages: int
@@ -151,12 +152,12 @@ class Summary(NamedTuple):
     """The question that survived the death of its recipient."""
 
 
-async def play(url: str, output: Output, pace: float) -> Summary:
+async def play(url: str, output: Output, pace: float) -> DemoSummary:
     """Play all acts on the space at `url`. Raise Unavailable if a player fails or the limit passes."""
     began_at = time.monotonic()
     with TemporaryFile() as complaints:
         async with spaces.open(url) as space, Cast(url, pace, complaints) as cast:
-            show = Show(space, cast, Stage(space, output))
+            show = DemoRun(space, cast, DemoStage(space, output))
             try:
                 async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as players:
                     asked = await show.run(players)
@@ -167,8 +168,8 @@ async def play(url: str, output: Output, pace: float) -> Summary:
             return await show.summary(asked, time.monotonic() - began_at)
 
 
-class Show:
-    def __init__(self, space: spaces.Space, cast: Cast, stage: Stage) -> None:
+class DemoRun:
+    def __init__(self, space: spaces.Space, cast: Cast, stage: DemoStage) -> None:
         self._space = space
         self._cast = cast
         self._stage = stage
@@ -205,16 +206,16 @@ class Show:
         self._stage.asked(CONVERSATION, QUESTION)
         pump = Pump(services, channel, self._stage, _ignore, _ignore)
         carrying = players.create_task(pump.run())
-        await services.channels.hear(Said(channel, CONVERSATION, QUESTION))
+        await services.channels.hear(PersonMessage(channel, CONVERSATION, QUESTION))
         for _ in range(2):
             await self._stage.until(_is_posted)
         carrying.cancel()
 
-    async def summary(self, asked: MessageId, seconds: float) -> Summary:
+    async def summary(self, asked: MessageId, seconds: float) -> DemoSummary:
         """Return the numbers, counted from the ledger."""
         receipts = [await self._space.receipt(message_id) for message_id in self._stage.messages]
         states = Counter(str(delivery.state) for receipt in receipts for delivery in receipt.deliveries)
-        return Summary(
+        return DemoSummary(
             messages=len(receipts),
             deliveries=dict(states),
             owed=(await self._space.gate(STALLED)).subjects,

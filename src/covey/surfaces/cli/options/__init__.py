@@ -1,1 +1,1 @@
-"""Options of verbs: times, names, references, texts, drafts and the acting agent."""
+"""Options that several verbs share: drafts of messages, references to messages, and the acting user."""

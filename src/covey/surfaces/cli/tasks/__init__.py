@@ -1,1 +1,1 @@
-"""Tasks on the command line: naming, showing, awaiting and watching them."""
+"""Verbs of tasks: delegating, listing, showing, moving and doing them, with their views."""

@@ -1,1 +1,1 @@
-"""The terminal: tables, colour, live pages and progress for a person; JSON for a program."""
+"""The terminal: safe text, tables, colour, layout and progress for a person; JSON for a program."""

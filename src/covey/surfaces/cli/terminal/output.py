@@ -3,13 +3,13 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cached_property
 from typing import Final, TextIO
 
 from covey.core.errors import CoveyError
 from covey.core.json import Json
-from covey.surfaces.cli.terminal.letters import cells, escaped, fitted, one_line, printable
+from covey.surfaces.cli.terminal.text import cells, escaped, fitted, one_line, printable
 
 UNLIMITED: Final = 1_000_000
 NARROW: Final = 80
@@ -45,22 +45,27 @@ class Output:
         """Write a result for people. Control characters in it do not reach the terminal."""
         self.pieces((line, style))
 
-    def pieces(self, *pieces: tuple[str, str], lead: str = "", margin: str = "") -> None:
+    def pieces(self, *pieces: tuple[str, str], lead: str = "", margin: str = "", is_body: bool = False) -> None:
         """Write one line of pieces, each with its style, after its lead.
 
-        On a terminal the line is wrapped, and `margin` begins each further line.
+        On a terminal the line is wrapped, and `margin` begins each further line. A body is capped there.
         """
         if self.is_for_a_person and (margin or any(style for _, style in pieces)):
-            self._screen.pieces(pieces, lead, margin, self.width)
+            self._screen.pieces(pieces, lead, margin, self.width, is_body=is_body)
         else:
             self._out.write(printable(lead + "".join(text for text, _ in pieces)) + "\n")
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], empty: str) -> None:
-        """Write rows under their columns, or `empty` if there are none."""
+    def table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str]], empty: str, *, is_full: bool = False
+    ) -> None:
+        """Write rows under their columns, or `empty` if there are none.
+
+        A terminal gets the first lines of long texts, unless `is_full` is set.
+        """
         if not rows:
             self.text(empty)
         elif self.is_for_a_person:
-            self._screen.table(columns, rows, self.width)
+            self._screen.table(columns, rows, self.width, is_full=is_full)
         else:
             lines = [[printable(one_line(cell)) for cell in row] for row in (columns, *rows)]
             widths = [max(cells(row[n]) for row in lines) for n in range(len(columns) - 1)]
@@ -91,20 +96,20 @@ class Output:
 
     def canvas(self):
         """Return a page that covers a person's terminal while a block runs."""
-        from covey.surfaces.cli.terminal.canvas import Canvas  # imported late, like the screen
+        from covey.surfaces.cli.terminal.screen import Canvas  # imported late, like the screen
 
         return Canvas(self._screen, columns)
 
     def footer(self):
         """Return lines at the bottom of the output that are redrawn in place."""
-        from covey.surfaces.cli.terminal.canvas import Footer  # imported late, like the screen
+        from covey.surfaces.cli.terminal.screen import Footer  # imported late, like the screen
 
         return Footer(self._screen, self._out)
 
-    def error(self, error: CoveyError, code: str | None = None) -> None:
+    def error(self, error: CoveyError, code: str | None = None, options: Callable[[], Container[str]] = tuple) -> None:
         """Write an error: one line with advice for people, an envelope for programs.
 
-        `code` replaces the error's code in the envelope.
+        `code` replaces the error's code in the envelope. The advice names only `options`, the options of the verb.
         """
         if self.as_json:
             self.json(error.envelope(code))
@@ -112,7 +117,7 @@ class Output:
             from covey.surfaces.cli.advice import advice
 
             stop = "" if error.message.endswith((".", "?")) else "."
-            self._err.write(printable(one_line(f"covey: {error.message}{stop} {advice(error)}")) + "\n")
+            self._err.write(printable(one_line(f"covey: {error.message}{stop} {advice(error, options())}")) + "\n")
 
     def flush(self) -> None:
         self._out.flush()

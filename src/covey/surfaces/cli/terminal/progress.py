@@ -10,7 +10,7 @@ EVERY_SECONDS: Final = 0.1
 BAR: Final = 24
 
 
-class Progress:
+class ProgressBar:
     """A progress line, removed when the block ends.
 
     Use it as `with Progress(output, "exporting", total) as p: p.step(n)`. `total` is the final number of steps, or None

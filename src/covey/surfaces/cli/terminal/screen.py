@@ -1,15 +1,16 @@
-"""The screen: tables and colour for a person at a terminal. It is the only module that imports rich."""
+"""The screen: tables, colour and live pages for a person at a terminal. It is the only module that imports rich."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Final, TextIO
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import TracebackType
+from typing import Final, Self, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleDimensions
 from rich.live import Live
 from rich.text import Text
 
-from covey.surfaces.cli.terminal.letters import clipped, one_line, printable
+from covey.surfaces.cli.terminal.text import clipped, fitted, one_line, printable
 
 GAP: Final = 2
 WIDEST: Final = 20
@@ -23,6 +24,11 @@ HEIGHT: Final = 25
 
 COPIED: Final = frozenset({"id", "message", "key", "session"})
 """Columns with values that people copy, so they are never wrapped."""
+
+BODIES: Final = frozenset({"text"})
+"""Columns with the bodies of messages, which are capped."""
+BODY_LINES: Final = 2
+"""Maximum number of lines of a body, unless the whole text is wanted."""
 
 COLOURED: Final = frozenset({"state", "presence", "kind"})
 
@@ -76,11 +82,23 @@ class Screen:
             emoji=False,
         )
 
-    def pieces(self, pieces: Sequence[tuple[str, str]], lead: str, margin: str, width: int) -> None:
-        """Write one line of styled pieces after its lead, wrapped. `margin` begins each further line."""
+    def pieces(
+        self, pieces: Sequence[tuple[str, str]], lead: str, margin: str, width: int, *, is_body: bool = False
+    ) -> None:
+        """Write one line of styled pieces after its lead, wrapped. `margin` begins each further line.
+
+        A body is capped.
+        """
         line = Text.assemble(*((printable(text), style) for text, style in pieces))
-        room = max(MIN_LAST, width - max(cell_len(lead), cell_len(margin)))
-        for n, row in enumerate(line.wrap(self._console, room) or [line]):
+        room = max(MIN_LAST, width - cell_len(margin))
+        first, *others = line.wrap(self._console, max(MIN_LAST, width - cell_len(lead))) or [line]
+        if others:
+            # The further lines begin elsewhere, so that they have another width.
+            rest = line[len(first.plain) :]
+            rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+            others = rest.wrap(self._console, room)
+        rows = [first, *others]
+        for n, row in enumerate(_capped(rows, room) if is_body else rows):
             row.rstrip()
             self._console.print(Text.assemble((margin if n else lead, "dim"), row), soft_wrap=True)
 
@@ -99,13 +117,16 @@ class Screen:
         """Return a page that covers the terminal."""
         return LivePage(self._console)
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
-        """Write rows under their columns.
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, is_full: bool) -> None:
+        """Write rows under their columns, with whole texts if `is_full` is set.
 
         On a narrow screen the first layout that fits is used: columns are wrapped, copied values go below their row, or
         each row becomes a block of lines.
         """
-        cells = [[clipped(printable(one_line(cell)), LONGEST) for cell in row] for row in rows]
+        capped = frozenset[str]() if is_full else BODIES
+        cells = [[printable(one_line(cell)) for cell in row] for row in rows]
+        if not is_full:
+            cells = [[clipped(cell, LONGEST) for cell in row] for row in cells]
         used = [n for n in range(len(columns)) if any(row[n] for row in cells)]
         beside = [n for n in used if columns[n] not in COPIED]
         for grid in (used, beside):
@@ -113,9 +134,9 @@ class Screen:
             widths = fitting([columns[n] for n in grid], shown, width)
             if widths is not None:
                 below = [[row[n] for n in used if n not in grid and row[n]] for row in cells]
-                self._grid([columns[n] for n in grid], shown, below, widths)
+                self._grid([columns[n] for n in grid], shown, below, widths, capped)
                 return
-        self._blocks([columns[n] for n in used], [[row[n] for n in used] for row in cells], width)
+        self._blocks([columns[n] for n in used], [[row[n] for n in used] for row in cells], width, capped)
 
     def _grid(
         self,
@@ -123,15 +144,20 @@ class Screen:
         rows: Sequence[Sequence[str]],
         below: Sequence[Sequence[str]],
         widths: Sequence[int],
+        capped: Collection[str],
     ) -> None:
-        self._row(names, [Text(name, "bold") for name in names], widths)
+        self._row(names, [Text(name, "bold") for name in names], widths, capped)
         for row, more in zip(rows, below, strict=True):
-            self._row(names, [Text(cell, _style(name, cell)) for name, cell in zip(names, row, strict=True)], widths)
+            styled = [Text(cell, _style(name, cell)) for name, cell in zip(names, row, strict=True)]
+            self._row(names, styled, widths, capped)
             for cell in more:
                 self._console.print(Text(f"  {cell}", "dim"), soft_wrap=True)
 
-    def _row(self, names: Sequence[str], cells: Sequence[Text], widths: Sequence[int]) -> None:
-        wrapped = [cell.wrap(self._console, width, overflow="fold") for cell, width in zip(cells, widths, strict=True)]
+    def _row(self, names: Sequence[str], cells: Sequence[Text], widths: Sequence[int], capped: Collection[str]) -> None:
+        wrapped: list[Sequence[Text]] = []
+        for name, cell, width in zip(names, cells, widths, strict=True):
+            lines = [*cell.wrap(self._console, width, overflow="fold")]
+            wrapped.append(_capped(lines, width) if name in capped else lines)
         for n in range(max(len(lines) for lines in wrapped)):
             row = Text()
             for name, lines, width in zip(names, wrapped, widths, strict=True):
@@ -143,13 +169,14 @@ class Screen:
             row.rstrip()
             self._console.print(row, soft_wrap=True)
 
-    def _blocks(self, names: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
+    def _blocks(self, names: Sequence[str], rows: Sequence[Sequence[str]], width: int, capped: Collection[str]) -> None:
         for n, row in enumerate(rows):
             if n:
                 self._out.write("\n")
             for name, cell in zip(names, row, strict=True):
                 if cell:
-                    self.pieces([(f"{name}: ", "bold"), (cell, _style(name, cell))], "", "  ", width)
+                    pieces = [(f"{name}: ", "bold"), (cell, _style(name, cell))]
+                    self.pieces(pieces, "", "  ", width, is_body=name in capped)
 
 
 class LivePage:
@@ -172,6 +199,17 @@ class LivePage:
         self._console.size = ConsoleDimensions(width, len(lines))
         shown = (Text.assemble(*((printable(text), style) for text, style in line)) for line in lines)
         self._live.update(Text("\n", no_wrap=True, overflow="crop", end="").join(shown), refresh=True)
+
+
+def _capped(lines: Sequence[Text], width: int) -> Sequence[Text]:
+    """Return the first lines of a body, with an ellipsis for the rest."""
+    if len(lines) <= BODY_LINES:
+        return lines
+    *head, last = lines[:BODY_LINES]
+    last.rstrip()
+    last.truncate(width - 1)
+    last.append("…")
+    return [*head, last]
 
 
 def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> Sequence[int] | None:
@@ -200,3 +238,70 @@ def _least(name: str, column: Sequence[str]) -> int:
 
 def _style(name: str, cell: str) -> str:
     return STYLES.get(cell.partition(" ")[0].rstrip(","), "") if name in COLOURED else ""
+
+
+LOWEST: Final = 24
+
+
+class Canvas:
+    """A full-screen page. Use it as `with output.canvas() as canvas: canvas.draw(lines, hint)`."""
+
+    def __init__(self, screen: Screen, columns: Callable[[], int]) -> None:
+        self._page = screen.live_page()
+        self._columns = columns
+        self.styles: Mapping[str, str] = STYLES
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """The columns and lines that are free above the hint."""
+        return self._columns(), max(1, _height() - 2)
+
+    def draw(self, lines: Sequence[Sequence[tuple[str, str]]], hint: str) -> None:
+        """Replace the shown lines, and show a hint at the bottom."""
+        width, height = self.room
+        shown = [*lines[:height], *[()] * (height - len(lines))]
+        self._page.show([*shown, (), [(fitted(hint, width - 1), "dim")]], width)
+
+    def __enter__(self) -> Self:
+        self._page.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._page.stop()
+
+
+def _height() -> int:
+    try:
+        return os.get_terminal_size(1).lines or LOWEST
+    except OSError:
+        return LOWEST
+
+
+_UP: Final = "\x1b[{}A"
+_REST_OF_PAGE: Final = "\r\x1b[J"
+
+
+class Footer:
+    """Lines at the bottom of the output. Call `clear` before any other output, and `draw` again afterwards."""
+
+    def __init__(self, screen: Screen, out: TextIO) -> None:
+        self._screen = screen
+        self._out = out
+        self._height = 0
+
+    def draw(self, lines: Sequence[Sequence[tuple[str, str]]]) -> None:
+        """Replace the shown lines. No line may be wider than the terminal."""
+        shown = "".join(f"{self._screen.styled(line)}\n" for line in lines)
+        self._out.write(self._away() + shown)
+        self._out.flush()
+        self._height = len(lines)
+
+    def clear(self) -> None:
+        """Remove the lines."""
+        self._out.write(self._away())
+        self._height = 0
+
+    def _away(self) -> str:
+        return (_UP.format(self._height) if self._height else "") + _REST_OF_PAGE

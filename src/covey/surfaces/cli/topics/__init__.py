@@ -5,16 +5,17 @@ from typing import Final
 
 TOPICS: Final[Mapping[str, str]] = {
     "start": "from an empty folder to two agents that work together",
+    "dialogue": "the verbs messages-*, for loops of agents that review each other",
     "ledger": "queued, offered, in context, handled: how far a message got",
-    "addresses": "whom a message can be sent to, and what happens when nobody is there",
+    "addresses": "the recipients of a message, and mail for agents that are offline",
     "stores": "where a space is kept, and how it is found",
-    "identity": "who acts, and how sure the space is of it",
+    "identity": "the acting agent, and the proof of its identity",
     "sessions": "joining and leaving, and children: starting, seeing, stopping them",
-    "gate": "requests, debts, and passing a scope only when nothing is owed",
-    "tasks": "handing work over, doing it, and seeing how it fares",
+    "gate": "questions, answers, and a scope that passes only without open questions",
+    "tasks": "delegating work, doing it, and following its progress",
     "numbers": "naming a message by its number instead of its id",
     "scripts": "JSON, stdin, waiting: covey in programs and hooks",
-    "exit-codes": "what a command's exit code means",
+    "exit-codes": "the exit codes of commands",
     "environment": "the variables that covey reads",
 }
 

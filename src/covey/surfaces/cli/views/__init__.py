@@ -1,1 +1,1 @@
-"""Views: messages, questions, tasks, findings and events, in output for people and programs."""
+"""Views that several verbs share: messages, debts, questions and events, for people and programs."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from covey.core.json import Json
-from covey.core.ledger.delivery import Delivery
+from covey.core.ledger.delivery import DeliveryRecord
 from covey.core.ledger.message import Message
 from covey.core.ledger.wire import FIELDS, encode_object
 from covey.core.times import format_instant
@@ -32,7 +32,7 @@ def message_document(message: Message) -> dict[str, Json]:
     }
 
 
-def delivery_document(delivery: Delivery) -> dict[str, Json]:
+def delivery_document(delivery: DeliveryRecord) -> dict[str, Json]:
     """Return a delivery: its place, state and evidence.
 
     `shown` is the number of characters that the session's model was shown with evidence, and `length` the number of

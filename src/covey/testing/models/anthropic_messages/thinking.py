@@ -1,11 +1,21 @@
-"""Thinking: the settings of a request, and the thoughts that a conversation must have."""
+"""Thinking: the settings of a request, and the thoughts that a conversation must have, signed and bound to it.
 
-from collections.abc import Mapping, Sequence
+A signature proves that the model had a thought, and after which conversation. It carries no secret: a test can write
+one by hand, and the model accepts it. With a model that binds thoughts, each is valid only after its own conversation.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Final, NamedTuple
 
+from covey.core.json import Json, JsonObject
 from covey.testing.models.anthropic_messages.abilities import Abilities
-from covey.testing.models.anthropic_messages.conversation import Speech
-from covey.testing.models.cursor import Cursor
+from covey.testing.models.anthropic_messages.conversation import Block, Speech
+from covey.testing.models.request import objects
+from covey.testing.models.validation import Cursor
 
 BINDING_BETA: Final = "thinking-binding-controls-2026-08-01"
 THOUGHTS: Final = ("thinking", "redacted_thinking")
@@ -141,3 +151,115 @@ def _check_latest(speeches: Sequence[Speech], issued: Mapping[str, tuple[str, ..
                 "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. "
                 "These blocks must remain as they were in the original response."
             )
+
+
+_MARK = "scripted"
+
+
+class Signature(NamedTuple):
+    """Digests of the signed parts. With an empty `prefix`, the conversation is not checked."""
+
+    thought: str
+    prefix: str = ""
+    """The digest of everything that was sent before the thought."""
+    previous: str = ""
+    """The digest of the signature of the thought before this one."""
+
+    def encoded(self) -> str:
+        """Return the signature as sent over the wire."""
+        return base64.b64encode(":".join((_MARK, *self)).encode()).decode()
+
+
+def decoded(text: str) -> Signature | None:
+    """Decode a signature. Return None if the text is no signature."""
+    try:
+        mark, *fields = base64.b64decode(text, validate=True).decode().split(":")
+    except (binascii.Error, ValueError):
+        return None
+    return Signature(*fields) if mark == _MARK and len(fields) == len(Signature._fields) else None
+
+
+def thinking_signature(thinking: str) -> str:
+    """Sign a thought for any conversation, for tests that write a history by hand."""
+    return Signature(digest(thinking)).encoded()
+
+
+def digest(value: Json) -> str:
+    """Return a short digest of JSON, independent of the order of keys."""
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def prefix_digest(body: JsonObject, before: Sequence[Speech]) -> str:
+    """Return the digest of all that precedes a thought: system prompt, tools, and the turns before its own."""
+    tools = [_plain(tool) for tool in objects(body.get("tools")) if tool.get("defer_loading") is not True]
+    system = body.get("system")
+    return digest(
+        [
+            system if isinstance(system, str) else [_plain(block) for block in objects(system)],
+            sorted(tools, key=digest),
+            [[speech.role, list(_spoken(speech))] for speech in before],
+        ]
+    )
+
+
+def _spoken(speech: Speech) -> Iterable[JsonObject]:
+    for block in speech.blocks:
+        if block.type not in {"thinking", "redacted_thinking"}:
+            yield _plain(block.at.fields())
+
+
+def _plain(fields: Mapping[str, Json]) -> JsonObject:
+    """Leave out `cache_control`, which a client may move freely."""
+    return {name: value for name, value in fields.items() if name != "cache_control"}
+
+
+class ReturnedThought(NamedTuple):
+    """A thought of the conversation."""
+
+    block: Block
+    signature: Signature
+    speech: int
+    """The index of the turn that has the thought."""
+
+
+def thoughts(speeches: Sequence[Speech]) -> Iterator[ReturnedThought]:
+    """Yield the thoughts of a conversation. Refuse a thought that the model never had."""
+    for place, speech in enumerate(speeches):
+        for block in speech.of("thinking"):
+            signature = decoded(block.field("signature"))
+            if signature is None or signature.thought != digest(block.field("thinking")):
+                block.at.refuse("Invalid `signature` in `thinking` block")
+            yield ReturnedThought(block, signature, place)
+
+
+def unbound(body: JsonObject, speeches: Sequence[Speech]) -> Iterator[Block]:
+    """Yield the thoughts that come from another conversation: the entries before them have changed since."""
+    previous = ""
+    for number, thought in enumerate(thoughts(speeches)):
+        signature = thought.signature
+        # A signature that a test wrote by hand is valid anywhere. The oldest thoughts may be left out, but not later
+        # ones.
+        has_gap = number > 0 and signature.previous != previous
+        has_changed = signature.prefix != prefix_digest(body, speeches[: thought.speech])
+        if signature.prefix and (has_gap or has_changed):
+            yield thought.block
+        previous = digest(thought.block.field("signature"))
+
+
+def check_binding(
+    body: JsonObject, speeches: Sequence[Speech], thinking: Thinking, able: Abilities, betas: Sequence[str]
+) -> None:
+    """Refuse thoughts that are not the model's own, or that the model does not accept after this conversation."""
+    list(thoughts(speeches))
+    if not able.binds_thoughts or thinking.drops_unbound:
+        return
+    for block in unbound(body, speeches):
+        hint = (
+            ""
+            if BINDING_BETA in betas
+            else f" That setting requires the `{BINDING_BETA}` value in the `anthropic-beta` header."
+        )
+        block.at.refuse(
+            "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the "
+            f'block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".{hint}'
+        )

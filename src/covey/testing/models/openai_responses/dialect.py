@@ -6,19 +6,27 @@ from secrets import token_hex
 
 from covey.core.json import Json, JsonObject
 from covey.testing.models import openai as openai_voice
-from covey.testing.models.dialect import Answer, Event, pieces, tokens
-from covey.testing.models.lenient import obj, objects, string, texts
-from covey.testing.models.openai_responses.check import check_request
-from covey.testing.models.openai_responses.memory import Memory, encrypted, given
-from covey.testing.models.refusal import Refusal
-from covey.testing.models.request import Api, Kind, ModelRequest, RequestEntry
-from covey.testing.models.script import Part, Stop, Thought, ToolCall, Trouble, Turn, arguments_text, with_ids
+from covey.testing.models.dialect import ModelAnswer, StreamEvent, pieces, tokens
+from covey.testing.models.openai_responses.items import ResponseMemory, encrypted, given
+from covey.testing.models.openai_responses.rules import check_request
+from covey.testing.models.request import (
+    Api,
+    EntryKind,
+    ModelRequest,
+    ProviderRefusal,
+    RequestEntry,
+    obj,
+    objects,
+    string,
+    texts,
+)
+from covey.testing.models.script import ModelTurn, Part, Stop, Thought, ToolCall, Trouble, arguments_text, with_ids
 
 
 def entries(body: JsonObject, items: Iterable[JsonObject]) -> Iterator[RequestEntry]:
     """Yield the instructions and all items as entries."""
     if instructions := string(body.get("instructions")):
-        yield RequestEntry("system", Kind.TEXT, instructions)
+        yield RequestEntry("system", EntryKind.TEXT, instructions)
     for item in items:
         yield from _entries(item)
 
@@ -27,25 +35,25 @@ def _entries(item: JsonObject) -> Iterator[RequestEntry]:
     match item.get("type", "message"):
         case "message":
             for text in texts(item.get("content")):
-                yield RequestEntry(string(item.get("role")), Kind.TEXT, text)
+                yield RequestEntry(string(item.get("role")), EntryKind.TEXT, text)
         case "reasoning":
             for text in texts(item.get("summary")):
-                yield RequestEntry("assistant", Kind.THOUGHT, text)
+                yield RequestEntry("assistant", EntryKind.THOUGHT, text)
         case "function_call" | "custom_tool_call":
             name, call_id = string(item.get("name")), string(item.get("call_id"))
             text = string(item.get("arguments")) or string(item.get("input"))
-            yield RequestEntry("assistant", Kind.CALL, text, name, call_id)
+            yield RequestEntry("assistant", EntryKind.CALL, text, name, call_id)
         case "function_call_output" | "custom_tool_call_output":
             text = "\n".join(texts(item.get("output")))
-            yield RequestEntry("tool", Kind.RESULT, text, id=string(item.get("call_id")))
+            yield RequestEntry("tool", EntryKind.RESULT, text, id=string(item.get("call_id")))
         case _:
             pass
 
 
-def events(response: JsonObject, output: Sequence[JsonObject]) -> Iterator[Event]:
+def events(response: JsonObject, output: Sequence[JsonObject]) -> Iterator[StreamEvent]:
     """Yield the numbered events of a response."""
     for number, data in enumerate(_data(response, output)):
-        yield Event({**data, "sequence_number": number}, str(data["type"]))
+        yield StreamEvent({**data, "sequence_number": number}, str(data["type"]))
 
 
 def _data(response: JsonObject, output: Sequence[JsonObject]) -> Iterator[JsonObject]:
@@ -116,7 +124,7 @@ _ECHOED: dict[str, Json] = {
 """The fields that a response repeats from its request, with their defaults."""
 
 
-def items(turn: Turn, request: ModelRequest) -> list[JsonObject]:
+def items(turn: ModelTurn, request: ModelRequest) -> list[JsonObject]:
     """Return the items of a turn."""
     has_summary = obj(request.body.get("reasoning")).get("summary") is not None
     return [_item(part, has_summary) for part in turn.parts]
@@ -148,7 +156,7 @@ def _item(part: Part, has_summary: bool) -> JsonObject:
             }
 
 
-def response(turn: Turn, request: ModelRequest, output: list[JsonObject]) -> JsonObject:
+def response(turn: ModelTurn, request: ModelRequest, output: list[JsonObject]) -> JsonObject:
     """Return the whole response."""
     why = {Stop.LENGTH: "max_output_tokens", Stop.REFUSAL: "content_filter"}.get(turn.stop)
     asked, spent = tokens(request.text), sum(tokens(str(item)) for item in output)
@@ -180,7 +188,7 @@ class OpenAIResponses:
     request_id_header = "x-request-id"
 
     def __init__(self) -> None:
-        self._memory = Memory()
+        self._memory = ResponseMemory()
 
     def authenticate(self, headers: Mapping[str, str], key: str | None) -> None:
         openai_voice.authenticate(headers, key)
@@ -191,7 +199,7 @@ class OpenAIResponses:
     def read(self, body: JsonObject) -> tuple[RequestEntry, ...]:
         try:
             before = self._memory.before(body)
-        except Refusal:
+        except ProviderRefusal:
             before = ()
         return tuple(entries(body, [*before, *map(self._resolved, given(body))]))
 
@@ -199,21 +207,21 @@ class OpenAIResponses:
         """Return the stored item behind a reference; any other item is returned unchanged."""
         return self._memory.item(string(item.get("id"))) or item if set(item) <= {"id", "type"} else item
 
-    def answer(self, turn: Turn, request: ModelRequest) -> Answer:
+    def answer(self, turn: ModelTurn, request: ModelRequest) -> ModelAnswer:
         turn = with_ids(turn, "call_")
         output = items(turn, request)
         body = response(turn, request, output)
         self._memory.keep(string(body["id"]), request.body, output)
-        return Answer(body, tuple(events(body, output)))
+        return ModelAnswer(body, tuple(events(body, output)))
 
-    def failure(self, refusal: Refusal, request_id: str) -> JsonObject:
+    def failure(self, refusal: ProviderRefusal, request_id: str) -> JsonObject:
         return openai_voice.failure(refusal)
 
-    def trouble(self, trouble: Trouble) -> Refusal:
+    def trouble(self, trouble: Trouble) -> ProviderRefusal:
         return openai_voice.trouble(trouble)
 
-    def broken(self, trouble: Trouble, answer: Answer, sent: int) -> Event:
+    def broken(self, trouble: Trouble, answer: ModelAnswer, sent: int) -> StreamEvent:
         told = openai_voice.trouble(trouble)
         error: JsonObject = {"code": told.code, "message": told.message}
         failed: JsonObject = {**answer.body, "status": "failed", "output": [], "usage": None, "error": error}
-        return Event({"type": "response.failed", "sequence_number": sent, "response": failed}, "response.failed")
+        return StreamEvent({"type": "response.failed", "sequence_number": sent, "response": failed}, "response.failed")

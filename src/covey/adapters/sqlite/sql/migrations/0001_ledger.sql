@@ -1,12 +1,12 @@
 -- The tables of a space. Instants are texts of one fixed form that sorts, enums are their words, flags are 0 and 1.
--- Partial indexes hold what is still pending, so that the cost of a look does not grow with what is done.
+-- Partial indexes hold only pending rows, so that the cost of a read does not grow with the finished ones.
 
 create table agents (
     name text primary key,
     card text not null, -- JSON
     registered_at text not null,
     status text,
-    numbered integer not null default 0 -- the last number that was given to a message for this agent
+    numbered integer not null default 0 -- the last message number of this agent
 ) strict, without rowid;
 
 create table sessions (
@@ -60,7 +60,7 @@ create index messages_by_scope on messages (scope) where scope is not null;
 create index messages_by_subject on messages (subject) where subject is not null;
 
 create table deliveries (
-    seq integer primary key, -- the order in the inbox; new whenever it is placed
+    seq integer primary key, -- the order in the inbox; assigned again at each placement
     message_id text not null,
     copy integer not null, -- the delivery's id is <message_id>.<copy>
     inbox text not null,
@@ -89,8 +89,8 @@ create index deliveries_expiring on deliveries (expires_at) where expires_at is 
 create index deliveries_alike on deliveries (inbox, sender, scope, subject, seq)
     where subject is not null and scope is not null and state = 'queued' and kind in ('notify', 'update');
 
--- How many are queued in each inbox; an inbox where none are has no row. Not kept by triggers: a statement that sets off
--- a trigger makes SQLite keep a copy of every page that it touches, which would double the cost of placing a delivery.
+-- The number of queued deliveries of each inbox; an inbox without any has no row. Not kept by triggers: a statement that
+-- fires a trigger makes SQLite copy every page that it touches, which would double the cost of placing a delivery.
 create table inboxes (inbox text primary key, queued integer not null) strict, without rowid;
 
 create table offers (

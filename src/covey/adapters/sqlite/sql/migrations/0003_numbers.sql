@@ -1,3 +1,3 @@
--- What was handled, by the number that its recipient knows it by. What still waits is found by its inbox, so that
--- sending costs no more than before.
+-- Handled deliveries, by the recipient's number. Unsettled deliveries are found by their inbox, so that sending costs no
+-- more than before.
 create index deliveries_handled on deliveries (agent, number, copy) where state = 'handled';

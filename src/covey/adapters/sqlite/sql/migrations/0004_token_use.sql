@@ -1,2 +1,2 @@
--- When each token was last shown, so that one that nobody uses is seen and can be revoked.
+-- The last use of each token, so that unused tokens can be found and revoked.
 alter table tokens add column used_at text;

@@ -1,3 +1,3 @@
--- How often agents and sessions have changed: while it stays the same, a process may remember them though others send.
+-- A counter of changes of agents and sessions: while it is unchanged, a process may cache them although others send.
 create table directory (changes integer not null) strict;
 insert into directory (changes) values (0);

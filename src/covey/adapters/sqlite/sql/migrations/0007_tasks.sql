@@ -1,6 +1,6 @@
--- Work that is handed over. The partial indexes hold what is not finished, so that finished tasks cost nothing.
+-- Tasks. The partial indexes hold only unfinished tasks, so that finished ones cost nothing.
 create table tasks (
-    seq integer primary key, -- the order in which they were handed over
+    seq integer primary key, -- the order of delegation
     id text not null unique, -- the id of the message that handed it over
     delegator text not null,
     agent text not null,
@@ -32,7 +32,7 @@ create index tasks_by_agent on tasks (agent, seq);
 create index tasks_by_delegator on tasks (delegator, seq);
 create index tasks_open on tasks (seq) where finished_at is null;
 
--- What was handed over before there were records of it, and still waits.
+-- Tasks that were delegated before this table existed, and still wait.
 insert into tasks (id, delegator, agent, state, created_at, updated_at, delegator_session, scope, deadline, claimed_by,
     attempt, is_told)
 select messages.id, messages.sender, deliveries.agent, 'pending', messages.created_at, deliveries.updated_at,
@@ -43,7 +43,7 @@ from messages join deliveries on deliveries.message_id = messages.id
 where messages.kind = 'task' and deliveries.agent is not null and deliveries.state in ('queued', 'offered', 'in_context')
 order by messages.seq
 on conflict (id) do nothing;
--- The journal tells of claims, so that the records follow from it.
+-- The journal records their claims, so that the records can be derived from it.
 insert into journal (at, action, actor, actor_grade, message_id, agent, scope, details)
 select updated_at, 'task.claimed', 'covey', 'space', id, agent, scope,
     json_object('session', claimed_by, 'attempt', attempt)

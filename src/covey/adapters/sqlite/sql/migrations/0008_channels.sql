@@ -1,8 +1,8 @@
--- What is carried to people, and whose words go where. The partial indexes hold what is still to be carried; of each
--- conversation only the first has a next_at, so that those behind it cost nothing.
+-- Posts to people, and the bindings of conversations. The partial indexes hold only pending posts; of each conversation
+-- only the first has a next_at, so that those behind it cost nothing.
 create table posts (
-    seq integer primary key, -- the order in which they were made
-    id text not null unique, -- the delivery's
+    seq integer primary key, -- the order of creation
+    id text not null unique, -- the id of the delivery
     channel text not null,
     conversation text not null,
     message_id text not null,

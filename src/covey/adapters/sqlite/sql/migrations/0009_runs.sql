@@ -1,7 +1,7 @@
--- Children that were started. The partial indexes hold what is alive, untold or uncleared, so that what is done with
--- costs nothing.
+-- Runs of children. The partial indexes hold only runs that are alive, or whose parent is not notified, or whose folder
+-- exists, so that all others cost nothing.
 create table runs (
-    seq integer primary key, -- the order in which they were spawned
+    seq integer primary key, -- the order of spawning
     id text not null unique,
     session text not null unique,
     key text not null,

@@ -1,4 +1,4 @@
--- What causal trees have come to, once a message has led to another one; and who waits for whom.
+-- The counts of causal trees, from the second message on; and the waits of agents.
 create table trees (
     root text primary key,
     began_at text not null,
@@ -6,12 +6,12 @@ create table trees (
     messages integer not null,
     depth integer not null,
     children integer not null,
-    base integer not null, -- the depth at which counting began anew
+    base integer not null, -- the depth from which the count starts
     refused integer not null,
-    stopped text, -- the limit that it has come up against
+    stopped text, -- the limit that was reached
     stopped_at text,
-    echoes integer not null, -- how many talks are stopped
-    talks text not null -- who talks with whom, as JSON
+    echoes integer not null, -- the number of stopped talks
+    talks text not null -- JSON: the talks of pairs of agents
 ) strict, without rowid;
 create index trees_stopped on trees (updated_at) where stopped is not null or echoes > 0;
 

@@ -1,5 +1,5 @@
--- The same indexes of what waits. For a list of three values SQLite makes a small table each time that it asks whether a
--- row belongs into an index: that was a third of what a new delivery cost.
+-- The same indexes of unsettled deliveries. For a list of three values SQLite builds a small table for each row that it
+-- checks against the condition of an index: that was a third of the cost of a new delivery.
 drop index deliveries_waiting;
 create index deliveries_waiting on deliveries (inbox, seq)
     where state = 'queued' or state = 'offered' or state = 'in_context';

@@ -1,4 +1,4 @@
--- Which message a dialogue of two sessions begins with. It stands in the marks of the message, too: these are its index.
+-- The first message of each dialogue of two sessions: an index of the marks of messages.
 create table pairs (
     number integer primary key,
     pair text not null,
@@ -7,7 +7,7 @@ create table pairs (
 create index pairs_by_pair on pairs (pair);
 create index pairs_by_message on pairs (message_id);
 
--- Ids of foreign programs stood in the metadata, where any sender could write them; now they are marks.
+-- Move ids of foreign programs from the metadata, where any sender could write them, to marks.
 update messages
 set document = json_set(
     json_remove(document, '$.metadata.foreign_id'),

@@ -1,2 +1,2 @@
--- What a child says that it is doing, beside what its agent does.
+-- The status of a child, separate from the status of its agent.
 alter table sessions add column status text;

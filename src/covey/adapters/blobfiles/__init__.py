@@ -1,1 +1,0 @@
-"""Blobs as files, named by the hash of their content."""

@@ -1,0 +1,1 @@
+"""Channels to people: signed posts over HTTP, and lines on a console."""

@@ -1,0 +1,1 @@
+"""Scans of a shared folder: listings, places of files that have moved, and a watch for changes."""

@@ -1,1 +1,0 @@
-"""Renderings of pending messages for a model: the styles, the budget of characters, and tasks."""

@@ -1,0 +1,1 @@
+"""Verbs of sessions and their children: `spawn`, `sessions`, `say` and `stop`, with their views."""

@@ -1,0 +1,1 @@
+"""Verbs of mail: sending and asking, the inbox, showing messages, and settling them."""

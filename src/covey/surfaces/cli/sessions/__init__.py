@@ -1,1 +1,0 @@
-"""Sessions and their children on the command line: starting, showing, naming and stopping them."""

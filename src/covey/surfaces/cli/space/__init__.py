@@ -1,0 +1,1 @@
+"""Verbs of a space: `init`, `join`, `leave`, `agents`, `pause` and `resume`."""
