@@ -106,18 +106,6 @@ class Terminal:
             assert time.monotonic() < ends_at, f"it did not end within {LIMIT_S} s, but showed: {self.shown}"
         return self._process.wait(LIMIT_S)
 
-    def interrupt_typing(self) -> None:
-        """Press Ctrl-C until a command that reads typed text ends.
-
-        One key may not be enough: a signal that arrives just before Python starts to read is handled only after the
-        read.
-        """
-        for _ in range(int(LIMIT_S)):
-            self.press(CTRL_C)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(1.0)
-                return
-
     @property
     def captured_text(self) -> str:
         """The captured stdout of the command. Read it after the command has ended."""

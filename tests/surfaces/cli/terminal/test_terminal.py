@@ -192,7 +192,7 @@ def test_a_text_can_be_typed_on_the_terminal(folder: Folder) -> None:
 def test_ctrl_c_while_typing_sends_nothing(folder: Folder) -> None:
     with on_terminal(folder, "ask", "--from", "lead", "--to", "critic", "--register") as asker:
         asker.until("Ctrl-D")
-        asker.interrupt_typing()
+        asker.press(CTRL_C)
         asker.ends_with(INTERRUPTED)
     assert "Traceback" not in asker.shown
     assert folder.covey("log", "--json").out == ""

@@ -107,10 +107,12 @@ def can_ask(output: Output) -> bool:
 
 def agreed(output: Output, question: str) -> bool:
     """Ask a person. Return True if the answer is yes; any other answer is no."""
+    from covey.surfaces.cli.terminal.keyboard import typed_line  # imported late because most calls ask nothing
+
     output.flush()
     sys.stderr.write(f"{printable(one_line(question))} [y/N] ")
     sys.stderr.flush()
-    answer = sys.stdin.readline()
+    answer = typed_line()
     if not answer:
         output.note("")  # the end of the input left the line open
     return answer.strip().lower() in ("y", "yes")

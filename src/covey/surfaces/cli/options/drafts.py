@@ -88,10 +88,14 @@ def read_text(given: str | None, output: Output, otherwise: str = "") -> str:
         return given
     if sys.stdin is None:
         raise Invalid("text", None, "stdin is closed: give it as an argument")
+    most = MAX_ENVELOPE_BYTES + 1  # one byte above the limit is enough to know that the text can't be sent
     if _is_typed():
+        from covey.surfaces.cli.terminal.keyboard import typed_text  # imported late because most texts are arguments
+
         output.note("Type the message; Ctrl-D on a line of its own ends it.")
-    # One byte above the limit is enough to know that the text can't be sent.
-    content = sys.stdin.buffer.read(MAX_ENVELOPE_BYTES + 1)
+        content = typed_text(most)
+    else:
+        content = sys.stdin.buffer.read(most)
     if len(content) > MAX_ENVELOPE_BYTES:
         raise MessageTooLarge(len(content), MAX_ENVELOPE_BYTES)
     try:
