@@ -12,7 +12,7 @@ from covey.adapters.system.blobs import BlobFiles
 from covey.core.formats.export import ExportReader
 from covey.core.ledger.message import FilePart, Kind
 from covey.core.names import AgentName
-from tests.chaos.interrupting import KILLED, Interrupter, interrupter
+from tests.chaos.interrupting import IMPORT_BATCH, KILLED, Interrupter, interrupter
 from tests.chaos.talkative import let_talk
 from tests.properties.world import finish
 from tests.services.spaces import Space, in_sqlite
@@ -20,6 +20,11 @@ from tests.services.transferring import Everything, check_equal, check_sound, ev
 
 KILLS_EACH = 5
 """The number of kills of an import into one space before it may finish."""
+
+FEWEST_TARGETS = 2
+"""One whose first kill is at a random record, and one whose first kill is at a random time."""
+LAST_RECORD = 4 * IMPORT_BATCH
+"""Kills at a record come before this one. Every space here has more."""
 
 NAMES = [AgentName(name) for name in ("ann", "bob", "cy")]
 
@@ -102,19 +107,25 @@ def _take(
 ) -> None:
     """Kill a command that takes a space to another store, until it finishes for each of several targets.
 
-    The target is the last argument of the command. After each finish, every record is there.
+    The target is the last argument of the command. After each finish, every record is there. For every second target,
+    the first kill is at a random record. The others are at random times: if the machine becomes slower, all of these
+    may come before the first commit.
     """
     killed = begun = targets = 0
     whole = commands.run([*command, _store(folder / "whole", layout)])
     assert whole.code == 0
     took_s = whole.took_s
-    # On a fast machine few kills hit the middle, so the run goes on until one does.
-    while killed < kills or (not begun and killed < 25 * kills):
+    while killed < kills or targets < FEWEST_TARGETS:
         targets += 1
         target = folder / f"target{targets}"
         path = target / ".covey" / "covey.db" if layout else target / "covey.db"
         words = [*command, _store(target, layout)]
-        ended = commands.run(words, random.uniform(0, took_s * 0.9))
+        if targets % 2:
+            ended = commands.run(words, kill_at_record=random.randrange(IMPORT_BATCH, LAST_RECORD))
+            assert ended.code == KILLED
+            assert _has_begun(path), f"{command[0]} was killed before its first commit"
+        else:
+            ended = commands.run(words, random.uniform(0, took_s * 0.9))
         if ended.code != KILLED:
             took_s = ended.took_s  # the speed of the machine changes, and a kill after the end does not count
         for _ in range(KILLS_EACH):

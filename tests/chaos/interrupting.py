@@ -1,10 +1,11 @@
-"""Commands that are killed at a given moment.
+"""Commands that are killed at a given moment: after a time, or at a record that an import writes.
 
 A warm process has imported everything and opened nothing. It forks for each command, so that the moment lies in the
 command and not in its start-up. Only this process kills: a process that its parent has not waited for keeps its id.
 
-Requests arrive on standard input, one a line: the command, and the seconds after which to kill it, as JSON; null lets
-it end. Each is answered with a line: the exit code of the command, and its duration.
+Requests arrive on standard input, one a line, as JSON: the command, the seconds after which to kill it, and the record
+at which it kills itself; null lets it end. Each is answered with a line: the exit code of the command, and its
+duration.
 """
 
 import gc
@@ -19,13 +20,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from covey.ports.store import Transaction
 from covey.services.care import prune
 from covey.services.transfer import imports as transfer_import
+from covey.services.transfer.imports import ImportProgress
 from covey.surfaces.cli.main import load
 from covey.surfaces.cli.main import main as covey
 
 ROOT = Path(__file__).parents[2]
 KILLED = -signal.SIGKILL
+IMPORT_BATCH = 40
+"""The number of records that an import writes in one commit."""
 
 
 class Ended(NamedTuple):
@@ -40,11 +45,15 @@ class Interrupter:
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
 
-    def run(self, words: Sequence[str], kill_after_s: float | None = None) -> Ended:
-        """Run a command. With a time, kill it then, unless it has already ended."""
+    def run(self, words: Sequence[str], kill_after_s: float | None = None, kill_at_record: int | None = None) -> Ended:
+        """Run a command. With a time, kill it then, unless it has already ended.
+
+        With a record, the command is killed inside the commit that takes its import beyond this record. The speed of
+        the machine does not change that moment.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([list(words), kill_after_s]) + "\n")
+        self._process.stdin.write(json.dumps([list(words), kill_after_s, kill_at_record]) + "\n")
         self._process.stdin.flush()
         return Ended(*json.loads(self._process.stdout.readline()))
 
@@ -62,24 +71,38 @@ def serve() -> None:
     for verb in ("export", "import", "move", "prune", "backup", "restore"):
         load(verb)
     # Small batches make many commits, and so more moments between two of them.
-    transfer_import.BATCH = 40  # pyright: ignore[reportConstantRedefinition]  # on purpose
+    transfer_import.BATCH = IMPORT_BATCH  # pyright: ignore[reportConstantRedefinition]  # on purpose
     prune.BATCH = 20  # pyright: ignore[reportConstantRedefinition]  # on purpose
     gc.freeze()
     for line in sys.stdin:
-        words, kill_after_s = json.loads(line)
-        print(json.dumps(_run(words, kill_after_s)), flush=True)
+        words, kill_after_s, kill_at_record = json.loads(line)
+        print(json.dumps(_run(words, kill_after_s, kill_at_record)), flush=True)
 
 
-def _run(words: Sequence[str], kill_after_s: float | None) -> Ended:
+def _run(words: Sequence[str], kill_after_s: float | None, kill_at_record: int | None) -> Ended:
     begun = time.monotonic()
     pid = os.fork()
     if pid == 0:
+        if kill_at_record is not None:
+            _die_at(kill_at_record)
         _be(words)
     if kill_after_s is not None:
         time.sleep(kill_after_s)  # the moment of the kill
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     return Ended(os.waitstatus_to_exitcode(status), time.monotonic() - begun)
+
+
+def _die_at(record: int) -> None:
+    """Make an import in this process kill it inside the commit that goes beyond a record."""
+    write_progress = transfer_import.write_progress
+
+    async def write(tx: Transaction, digest: str, progress: ImportProgress) -> None:
+        if progress.lines > record:
+            os.kill(os.getpid(), signal.SIGKILL)
+        await write_progress(tx, digest, progress)
+
+    transfer_import.write_progress = write
 
 
 def _be(words: Sequence[str]) -> None:
