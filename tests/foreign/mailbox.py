@@ -35,10 +35,12 @@ class Channel:
         manager.register(agent_id, card_of(agent_id, description=description))
 
     def poll(self) -> list[Json]:
-        """Return the new messages, mark them as processed, and send a heartbeat."""
-        messages = self.manager.poll(self.agent_id)
-        for message in messages:
-            self.manager.mark_processed(self.agent_id, message["filename"])
+        """Mark the new messages as processed, send a heartbeat, and return those that were not withdrawn meanwhile."""
+        messages = [
+            message
+            for message in self.manager.poll(self.agent_id)
+            if self.manager.mark_processed(self.agent_id, message["filename"])
+        ]
         self.manager.heartbeat(self.agent_id)
         return messages
 

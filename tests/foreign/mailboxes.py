@@ -55,14 +55,27 @@ class MailboxManager:
         """Return the messages. An unreadable message is fatal, as in the original program."""
         found: list[Json] = []
         for path in (self.root / agent_id / "inbox").glob("*.msg.json"):
-            message = json.loads(path.read_text())
+            try:
+                content = path.read_text()
+            except FileNotFoundError:
+                if not _may_be_withdrawn(agent_id, path.name):
+                    raise
+                continue
+            message = json.loads(content)
             message["filename"] = path.name
             found.append(message)
         return sorted(found, key=lambda message: (message["timestamp"], message["filename"]))
 
-    def mark_processed(self, agent_id: str, filename: str) -> None:
+    def mark_processed(self, agent_id: str, filename: str) -> bool:
+        """Move a message out of the inbox. Return False if its sender withdrew it after the poll."""
         (self.root / agent_id / "processed").mkdir(parents=True, exist_ok=True)
-        (self.root / agent_id / "inbox" / filename).rename(self.root / agent_id / "processed" / filename)
+        try:
+            (self.root / agent_id / "inbox" / filename).rename(self.root / agent_id / "processed" / filename)
+        except FileNotFoundError:
+            if not _may_be_withdrawn(agent_id, filename):
+                raise
+            return False
+        return True
 
     def list_online_agents(self) -> list[Json]:
         return [card for card in self._load().values() if card["status"] != "offline"]
@@ -76,6 +89,14 @@ class MailboxManager:
     def _save(self, agents: dict[str, Json]) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
         _replace(self.registry, agents)
+
+
+def _may_be_withdrawn(agent_id: str, filename: str) -> bool:
+    """Return True if another agent wrote a file: Covey moves it out of the inbox when its sender withdraws it.
+
+    Only the agent itself moves the mail that it sent to itself.
+    """
+    return not filename.endswith(f"_{agent_id}.msg.json")
 
 
 def _replace(path: Path, content: Json) -> None:

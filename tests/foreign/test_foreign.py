@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.foreign.mailboxes import MailboxManager, message_of
 from tests.foreign.running import LOOP, MAILBOX, asked, neighbour, until
 
 PROGRAMS = ("loop", "loop_folder", "mailbox", "mailboxes", "onlooker")
@@ -62,6 +63,24 @@ def test_the_user_story_runs_between_two_mailbox_programs(tmp_path: Path) -> Non
         seen = coder.answer()
     assert [message["type"] for message in seen] == ["task"]
     assert asked(MAILBOX, tmp_path, "agent", "coder")["status"] == "offline"
+
+
+def test_a_mailbox_program_survives_a_withdrawn_message_but_not_the_loss_of_its_own(tmp_path: Path) -> None:
+    manager = MailboxManager(tmp_path)
+    for sender in ("coder", "writer"):
+        manager.send(sender, "writer", message_of(sender, "writer", "message", "hello", 1), 1)
+    withdrawn, own = (message["filename"] for message in manager.poll("writer"))
+    for path in tmp_path.glob("writer/inbox/*"):
+        path.unlink()
+        path.symlink_to("nowhere")  # is listed, and is gone when it is read
+    assert manager.mark_processed("writer", "2_coder.msg.json") is False
+    with pytest.raises(FileNotFoundError):
+        manager.mark_processed("writer", "2_writer.msg.json")
+    with pytest.raises(FileNotFoundError, match=own):
+        manager.poll("writer")
+    (tmp_path / "writer" / "inbox" / own).unlink()
+    assert manager.poll("writer") == []
+    assert (tmp_path / "writer" / "inbox" / withdrawn).is_symlink()
 
 
 @pytest.mark.parametrize(("program", "words"), [(LOOP, ["busy", "n"]), (MAILBOX, ["busy", "n"])])
